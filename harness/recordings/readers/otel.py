@@ -1,10 +1,11 @@
 """OpenTelemetry traces of agents: the tool spans of each trace, as calls with their results.
 
-Other spans are ignored: they hold messages in many shapes, mostly truncated. Four conventions name
-the same facts: OTel (`gen_ai.*`), OpenInference, OpenLLMetry (`traceloop.*`), AI SDK (`ai.*`). SDKs
-write plain objects instead of OTLP; their times are nanoseconds, ISO 8601, or a pair of seconds and
-nanoseconds. Source: OpenTelemetry and OpenInference semantic conventions; opentelemetry-proto (JSON
-encoding).
+Of the outermost spans of agents it reads what the user said and was told, where that is in the
+parts of the GenAI conventions. Other spans are ignored: they hold messages in many shapes, mostly truncated.
+Four conventions name the same facts: OTel (`gen_ai.*`), OpenInference, OpenLLMetry (`traceloop.*`),
+AI SDK (`ai.*`). SDKs write plain objects instead of OTLP; their times are nanoseconds, ISO 8601, or
+a pair of seconds and nanoseconds. Source: OpenTelemetry and OpenInference semantic conventions;
+opentelemetry-proto (JSON encoding).
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Any
 
 import msgspec
 
-from harness.core.values.messages import Json, Message, ToolResult, ToolUse
+from harness.core.values.messages import Json, Message, Text, ToolResult, ToolUse
 from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.recording_format import recognised_by
@@ -44,6 +46,9 @@ _IS_TOOL = (
     ("ai.operationId", "ai.toolcall"),
 )
 """What marks the span of a tool, in small letters."""
+
+_UNANSWERED = "harness.unanswered"
+"""How `harness export` marks a call without an answer: its span ends with the run."""
 
 # A document begins with one of these keys, and names spans and attributes near its beginning.
 _BEGIN = re.compile(
@@ -90,7 +95,7 @@ def _read_one(trace: str, held: list[TraceSpan]) -> Transcript | Refusal:
     models = (_first(span, _MODELS) for span in held)
     return Transcript(
         name=name,
-        messages=tuple(_messages(tools)),
+        messages=tuple(_messages(tools, _turns(held))),
         model=next((model for model in models if isinstance(model, str)), ""),
         roles=False,
     )
@@ -103,16 +108,58 @@ def _is_tool(span: TraceSpan) -> bool:
     return "gen_ai.operation.name" not in said and "gen_ai.tool.name" in said
 
 
-def _messages(tools: list[TraceSpan]) -> Iterator[Message]:
-    """A call for each span, and its result if it has ended; the span's id is the default."""
+def _turns(held: list[TraceSpan]) -> Iterator[tuple[int, Message]]:
+    """What the user said at the start of an agent's span, and was told at its end."""
+    spans = {span.id: span for span in held}
+    for span in held:
+        if _is_agent(span) and not any(map(_is_agent, _above(span, spans))):
+            asked = _last_words(span.attributes.get("gen_ai.input.messages"), "user")
+            told = _last_words(span.attributes.get("gen_ai.output.messages"), "assistant")
+            if asked:
+                yield span.start_ns, Message("user", (Text(asked),))
+            if told and span.ended:
+                yield span.end_ns, Message("assistant", (Text(told),))
+
+
+def _above(span: TraceSpan, spans: dict[str, TraceSpan]) -> Iterator[TraceSpan]:
+    """The spans around a span, as far as they are told; a damaged file may name a circle."""
+    for _ in range(_DEPTH):
+        if (above := spans.get(span.parent)) is None:
+            return
+        yield (span := above)
+
+
+def _last_words(value: Json, role: str) -> str:
+    """The texts of the last messages of a role: what stands before them was said in other turns."""
+    rows = reversed(f.objects(f.arguments(value)))
+    last = [f.objects(row.get("parts")) for row in takewhile(lambda m: m.get("role") == role, rows)]
+    parts = (part for row in reversed(last) for part in row if part.get("type") == "text")
+    return f.joined(f.text(part.get("content")) for part in parts)
+
+
+def _is_agent(span: TraceSpan) -> bool:
+    return f.text(span.attributes.get("gen_ai.operation.name")) == "invoke_agent"
+
+
+def _messages(tools: list[TraceSpan], turns: Iterable[tuple[int, Message]]) -> Iterator[Message]:
+    """The calls, and around them what the user said and was told; a turn ends after its calls."""
+    asked = sorted(turns, key=lambda turn: turn[0])
     for span in tools:
-        id_, result = f.text(_first(span, _IDS)) or span.id, _first(span, _RESULTS)
-        arguments = f.arguments(_first(span, _ARGUMENTS))
-        name = f.text(_first(span, _NAMES)) or span.name.removeprefix("execute_tool ")
-        yield Message("assistant", (ToolUse(id_, name, arguments),))
-        if span.ended or result is not None:
-            content = f.result_content(result, {"text": "text"}) or span.error
-            yield Message("tool", (ToolResult(id_, content, span.failed),))
+        while asked and asked[0][0] <= span.start_ns:
+            yield asked.pop(0)[1]
+        yield from _called(span)
+    yield from (message for _, message in asked)
+
+
+def _called(span: TraceSpan) -> Iterator[Message]:
+    """A call, and its result if it has ended; the span's id is the default."""
+    id_, result = f.text(_first(span, _IDS)) or span.id, _first(span, _RESULTS)
+    arguments = f.arguments(_first(span, _ARGUMENTS))
+    name = f.text(_first(span, _NAMES)) or span.name.removeprefix("execute_tool ")
+    yield Message("assistant", (ToolUse(id_, name, arguments),))
+    if (span.ended and not span.attributes.get(_UNANSWERED)) or result is not None:
+        content = f.result_content(result, {"text": "text"}) or span.error
+        yield Message("tool", (ToolResult(id_, content, span.failed),))
 
 
 def _first(span: TraceSpan, names: tuple[str, ...]) -> Any:
@@ -129,10 +176,16 @@ class TraceSpan(msgspec.Struct, frozen=True):
     id: str
     name: str
     start_ns: int
-    ended: bool
+    end_ns: int
     attributes: dict[str, Json]
     failed: bool = False
     error: str = ""
+    parent: str = ""
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has an end."""
+        return bool(self.end_ns)
 
 
 _HELD_IN = (
@@ -143,6 +196,7 @@ _HELD_IN = (
 
 _TRACE = ("trace_id", "traceId")
 _SPAN = ("span_id", "spanId")
+_PARENT = ("parent_span_id", "parentSpanId", "parent_id")
 _START = ("startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime")
 _END = ("endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime")
 
@@ -168,10 +222,11 @@ def _span(value: dict[str, Json]) -> TraceSpan:
         id=_id(f.first(context, _SPAN) or f.first(value, _SPAN)),
         name=f.text(value.get("name")),
         start_ns=_time_ns(f.first(value, _START)),
-        ended=bool(_time_ns(f.first(value, _END))),
+        end_ns=_time_ns(f.first(value, _END)),
         attributes=attributes,
         failed=failed or bool(attributes.get("error.type")),
         error=said or _exception(value),
+        parent=_id(f.first(value, _PARENT)),
     )
 
 
@@ -190,7 +245,7 @@ def _attributes(given: Json) -> dict[str, Json]:
 def _typed(value: Json, depth: int) -> Json:
     kind, held = next(iter(f.mapping(value).items()), ("", value))
     kind = kind.replace("_", "").lower()
-    if depth > _DEPTH:
+    if depth > _DEPTH or value == {}:
         return None
     if kind == "intvalue" and isinstance(held, str) and held.lstrip("-").isdecimal():
         return int(held)

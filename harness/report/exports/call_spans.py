@@ -59,7 +59,11 @@ def call_spans(run: ExportedRun, session: str) -> list[CallSpan]:
     trace = run.history.trace
     found = [_chat(run, e) for e in trace.exchanges if e.called.session == session]
     found += [_tool(run, e) for e in trace.executions if e.called.session == session]
-    own = (ask for ask in trace.asks if _is_own(ask) and ask.exchange.called.session == session)
+    ran = {execution.request.name for execution in trace.executions}
+    own = (
+        ask for ask in trace.asks
+        if _is_own(ask, ran) and ask.exchange.called.session == session
+    )  # fmt: skip
     found += [_own(ask, number) for number, ask in enumerate(own, start=1)]
     return sorted(found, key=lambda span: (span.begin_ns, span.key))
 
@@ -166,10 +170,15 @@ def _tool(run: ExportedRun, execution: Execution) -> CallSpan:
         why=answer_text(answered) if answered and error and value is None else "",
         attributes={
             **_of_tool(request.id, request.name, request.input),
-            "gen_ai.tool.call.result": value.get("content") if value else None,
+            "gen_ai.tool.call.result": _result(value.get("content")) if value else None,
             "harness.faults": list(answered.faults) if answered else [],
         },
     )
+
+
+def _result(content: Json) -> Json:
+    """A text or parts as they are; of any other value the JSON, whose numbers have any size."""
+    return content if content is None or isinstance(content, (str, list)) else AsJson(content)
 
 
 def _of_tool(id_: str, name: str, given: Json) -> dict[str, Json]:
@@ -183,12 +192,16 @@ def _of_tool(id_: str, name: str, given: Json) -> dict[str, Json]:
     }
 
 
-def _is_own(ask: Ask) -> bool:
-    return ask.refused and ask.exchange.answered is not None
+def _is_own(ask: Ask, ran: set[str]) -> bool:
+    """Whether a call is to a tool of the agent, which no seam shows.
+
+    A call without a run to a tool that does run was refused: nothing was executed.
+    """
+    return ask.refused and ask.exchange.answered is not None and ask.use.name not in ran
 
 
 def _own(ask: Ask, number: int) -> CallSpan:
-    """A call that the agent answered by a tool of its own or a refusal; no seam shows which."""
+    """A call to the agent's own tool: from the answer that asks for it to its result."""
     asked, sent = ask.exchange.answered, ask.sent
     assert asked is not None, "it is an own call"
     assert sent is not None, "it has a result"

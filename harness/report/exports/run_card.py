@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from harness.redaction.encoder import encoded
 from harness.report.exports.exported_run import ExportedRun
-from harness.report.exports.run_steps import RunStep, lanes_of, steps_of
+from harness.report.exports.run_steps import RunStep, lanes_of, shortened, steps_of
 from harness.report.run_report import MARKS
 from harness.report.svg_card import CHARACTER, MARGIN, SvgCard
 from harness.verdicts.event_lines import at, counted
@@ -21,6 +21,9 @@ FINDINGS_MOST, MESSAGE_LINES = 4, 4
 
 LANES_MOST, LANE_NAME = 9, 12
 """The most sides with a row, and the characters of a side's name."""
+
+STEPS_MOST = 300
+"""The most steps of a card: a bar of each is a pixel wide."""
 
 BAR_MOST = 12.0
 """The width of a step of a short run, in pixels; those of a long run share the room."""
@@ -36,7 +39,7 @@ def run_card(run: ExportedRun) -> bytes:
     card.text(f"{MARKS[word]} {word}, outcome {run.verdict.outcome}", style)
     _findings(card, run)
     card.space()
-    _steps(card, steps_of(run))
+    _steps(card, run)
     return encoded(card.svg(f"{run.name}: {word}"))
 
 
@@ -59,8 +62,13 @@ def _findings(card: SvgCard, run: ExportedRun) -> None:
         card.text(f"doubt: {doubt}", "faint", 0, MESSAGE_LINES)
 
 
-def _steps(card: SvgCard, steps: list[RunStep]) -> None:
-    card.text(f"{counted(len(steps), 'step')}, from left to right", "faint")
+def _steps(card: SvgCard, run: ExportedRun) -> None:
+    parts = list(shortened(steps_of(run), STEPS_MOST))
+    steps = [part for part in parts if isinstance(part, RunStep)]
+    left_out = sum(part for part in parts if isinstance(part, int))
+    more = f", {left_out} more not shown" if left_out else ""
+    card.text(f"{counted(len(steps), 'step')} from left to right{more}", "faint")
+    card.text("red: begins to prove a finding; brown: bent by a fault, or failed", "faint")
     lanes = lanes_of(steps)
     left = MARGIN + LANE_NAME * CHARACTER
     wide = min(BAR_MOST, (WIDTH - MARGIN - left) / max(len(steps), 1))
