@@ -1,11 +1,11 @@
 """OpenTelemetry traces of agents: the tool spans of each trace, as calls with their results.
 
 Of the outermost spans of agents it reads what the user said and was told, where that is in the
-parts of the GenAI conventions. Other spans are ignored: they hold messages in many shapes, mostly truncated.
-Four conventions name the same facts: OTel (`gen_ai.*`), OpenInference, OpenLLMetry (`traceloop.*`),
-AI SDK (`ai.*`). SDKs write plain objects instead of OTLP; their times are nanoseconds, ISO 8601, or
-a pair of seconds and nanoseconds. Source: OpenTelemetry and OpenInference semantic conventions;
-opentelemetry-proto (JSON encoding).
+parts of the GenAI conventions. Other spans are ignored: they hold messages in many shapes, mostly
+truncated. Four conventions name the same facts: OTel (`gen_ai.*`), OpenInference, OpenLLMetry
+(`traceloop.*`), AI SDK (`ai.*`). SDKs write plain objects instead of OTLP; their times are
+nanoseconds, ISO 8601, or a pair of seconds and nanoseconds. Source: OpenTelemetry and OpenInference
+semantic conventions; opentelemetry-proto (JSON encoding).
 """
 
 from __future__ import annotations

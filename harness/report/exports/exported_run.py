@@ -1,8 +1,8 @@
 """What an export takes of a run: its history and verdict, with ids and times for other programs.
 
-The ids follow from the content of the history, so that two exports are equal byte by byte, and two
-different runs of one name stay apart. The run's clock begins at 0, and other programs want a date:
-it is that of the virtual clock.
+The ids follow from the content of the history. So two exports are equal byte by byte, and two runs
+of one name stay apart. The run's clock begins at 0, and other programs want a date: it is that of
+the virtual clock.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from harness.core.history.events import Answered, AnyEvent, Called, Started
 from harness.core.history.history import History, encode
 from harness.core.values.plans import waited_ms
 from harness.core.values.verdict import Verdict
+from harness.redaction.encoder import encoded
 
 MS, SECOND = 1_000_000, 1_000_000_000
 
@@ -31,7 +32,7 @@ class ExportedRun:
     def begun(self) -> Started:
         """The start of the run; an empty one for a history without it."""
         starts = self.history.trace.starts
-        return starts[0] if starts else Started(n=0, v=0, run="", scenario="")
+        return starts[0] if starts else History().started(run="", scenario="")
 
     @property
     def name(self) -> str:
@@ -46,7 +47,7 @@ class ExportedRun:
 
     def id(self, *names: object, size: int) -> str:
         """The id of a part of the run, in this number of bytes as hexadecimal digits."""
-        text = "\x1f".join(map(str, names)).encode("utf-8", "backslashreplace")
+        text = encoded("\x1f".join(map(str, names)))
         return blake2b(text, digest_size=size, key=self.digest).hexdigest()
 
     def trace_id(self, session: str) -> str:

@@ -1,7 +1,7 @@
 """Messages and values in the forms of OpenTelemetry: its parts of messages, its typed attributes.
 
-A text that holds JSON is masked before it is put into a text, because a mask knows the name of a
-field only where its quotes are not escaped. Source: OpenTelemetry semantic conventions for
+JSON is masked before it becomes a text within JSON: a mask knows the name of a field only where its
+quotes are not escaped. Source: OpenTelemetry semantic conventions for
 generative AI, 1.38 (`gen-ai-input-messages.json`, `gen-ai-output-messages.json`);
 opentelemetry-proto, `common.proto` in JSON encoding.
 """

@@ -188,7 +188,7 @@ def _words(turn: Turn) -> dict[str, Json]:
 
 
 def _is_between(event: AnyEvent) -> bool:
-    """Whether an event that is no call of a model or a tool tells something of the run."""
+    """Whether an event beside the calls of models and tools tells something of the run."""
     if isinstance(event, Called):
         return event.seam in ("outbox", "approval")
     return isinstance(event, (Effected, Killed, Ended)) or (
