@@ -48,7 +48,7 @@ _IS_TOOL = (
 """What marks the span of a tool, in small letters."""
 
 _UNANSWERED = "harness.unanswered"
-"""How `harness export` marks a call without an answer: its span ends with the run."""
+"""How `harness export` marks a call without an answer: its span ends with its turn."""
 
 # A document begins with one of these keys, and names spans and attributes near its beginning.
 _BEGIN = re.compile(

@@ -1,8 +1,7 @@
 """What a span says of one call: of a model, or of a tool.
 
 A model's call holds its messages; a tool's call its arguments and its result. Of a call that was
-never answered the span ends with the run, and says so: another reader would take its end for an
-answer.
+never answered the span ends with its turn, and says so: a reader would take its end for an answer.
 """
 
 from __future__ import annotations
@@ -69,7 +68,8 @@ def call_spans(run: ExportedRun, session: str) -> list[CallSpan]:
 
 
 def _end(run: ExportedRun, called: AnyEvent, answered: Answered | None) -> int:
-    return max(begin_ns(called), end_ns(answered or run.history.events[-1]))
+    last = answered or run.last_of_turn[called.session, called.turn]
+    return max(begin_ns(called), end_ns(last))
 
 
 def _numbers(called: AnyEvent, answered: Answered | None) -> tuple[int, ...]:

@@ -65,6 +65,12 @@ class ExportedRun:
         return tuple(dict.fromkeys(filter(None, named))) or ("main",)
 
     @cached_property
+    def last_of_turn(self) -> dict[tuple[str, int], AnyEvent]:
+        """The last call or answer of each turn, by its session and number."""
+        calls = (e for e in self.history.events if isinstance(e, (Called, Answered)))
+        return {(event.session, event.turn): event for event in calls}
+
+    @cached_property
     def tools(self) -> dict[str, str]:
         """The tool of each call, by the key of the call."""
         return {e.called.key: e.request.name for e in self.history.trace.executions}
