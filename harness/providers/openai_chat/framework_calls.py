@@ -92,7 +92,8 @@ def result_from_row(value: dict[str, Json]) -> ToolResult:
     content = f.result_content(f.first(value, ("content", *_OUTPUTS)), TEXTS)
     error, id_ = value.get("error"), f.identifier(f.first(value, _IDS_OF_CALLS))
     if error and not ToolResult(id_, content).text.strip():
-        text = f.text(f.mapping(error).get("message")) or f.json_text(error)
+        said = f.mapping(error).get("message")
+        text = said if isinstance(said, str) else f.json_text(error)
         content = error if isinstance(error, str) else text
     failed = bool(error) or _is_marked_failed(value) or value.get("status") == "error"
     return ToolResult(id_, content, failed)

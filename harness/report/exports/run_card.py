@@ -66,7 +66,7 @@ def _steps(card: SvgCard, run: ExportedRun) -> None:
     parts = list(shortened(steps_of(run), STEPS_MOST))
     steps = [part for part in parts if isinstance(part, RunStep)]
     left_out = sum(part for part in parts if isinstance(part, int))
-    more = f", {left_out} more not shown" if left_out else ""
+    more = f", {left_out} not shown" if left_out else ""
     card.text(f"{counted(len(steps), 'step')} from left to right{more}", "faint")
     card.text("red: begins to prove a finding; brown: bent by a fault, or failed", "faint")
     lanes = lanes_of(steps)
