@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from harness.report.exports.exported_run import ExportedRun
+from harness.runner.run_folder import write_history, write_verdict
 from tests.cli.conftest import command, environment
-from tests.cli.talks import UNGUARDED, Command
+from tests.cli.talks import Command
+from tests.report.exports.made_runs import RunMaker, failing_run
 
 RUNS = ".harness/runs"
 LOOP = f"{RUNS}/loop/baseline"
@@ -18,17 +21,24 @@ LOOP = f"{RUNS}/loop/baseline"
 
 @pytest.fixture
 def played(in_process: Command, talks: Path) -> Command:
-    """The command line, after a run that fails."""
-    assert in_process("run", "scenarios/loop.yaml", "--target", UNGUARDED).status == 1
+    """The command line, in a folder with a kept run that fails."""
+    _keep(talks / LOOP, failing_run())
     return in_process
 
 
 @pytest.fixture
-def twice(played: Command) -> Command:
-    """The command line, after another run too."""
-    words = ("run", "scenarios/chat.yaml", "--target", "reference", "--only", "chat/quiet")
-    assert played(*words).status == 0
+def twice(played: Command, talks: Path) -> Command:
+    """The command line, in a folder with another run too."""
+    made = RunMaker()
+    made.comes("main", 1, "Hi.")
+    made.asks("main", 1, say="Hello.")
+    _keep(talks / RUNS / "chat/quiet", made.ended())
     return played
+
+
+def _keep(folder: Path, run: ExportedRun) -> None:
+    write_history(folder, run.history)
+    write_verdict(folder, run.verdict)
 
 
 def test_spans_on_standard_output_are_read_again(played: Command, talks: Path) -> None:
@@ -49,7 +59,7 @@ def test_a_folder_of_runs_is_one_log(twice: Command, talks: Path, file: str, kin
         "inspect",
         (talks / file).stat().st_size,
     )
-    assert row["runs"] == ["chat/quiet", "loop"]
+    assert row["runs"] == ["made/variant"] * 2
     rows = list(map(json.loads, twice("judge", file, "--json").out.splitlines()))
     assert {found["format"] for found in rows} == {kind}
     assert len(rows) == len(row["runs"])

@@ -78,8 +78,8 @@ def _steps(card: SvgCard, run: ExportedRun) -> None:
                 _bar(card, step, left + place * wide, wide)
         name = lane.removeprefix("tool ")
         card.text(name if len(name) < LANE_NAME else f"{name[: LANE_NAME - 2]}…")
-    if more := lanes[LANES_MOST:]:
-        card.text(f"and {counted(len(more), 'more side')}", "faint")
+    if others := lanes[LANES_MOST:]:
+        card.text(f"and {counted(len(others), 'more side')}", "faint")
 
 
 def _bar(card: SvgCard, step: RunStep, x: float, wide: float) -> None:

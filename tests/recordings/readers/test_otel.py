@@ -196,3 +196,62 @@ def test_a_file_without_spans_is_refused(data: bytes) -> None:
 def test_nesting_has_a_bound() -> None:
     with pytest.raises(InputError, match="holds no span"):
         OTEL.read(b"[" * 100 + dump(_span(GEN_AI)) + b"]" * 100)
+
+
+def _agent(number: int, asked: Any, told: Any, start: int, end: int, **more: Any) -> dict[str, Any]:
+    """The span of an agent, with what it got and what it said."""
+    said = {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.input.messages": asked,
+        "gen_ai.output.messages": told,
+    }
+    context = {"trace_id": "t1", "span_id": f"agent{number}"}
+    named = {"name": "invoke_agent a", "context": context, "attributes": said}
+    return {**named, "start_time": start, "end_time": end, **more}
+
+
+def _words(role: str, *texts: str) -> str:
+    rows = [{"role": role, "parts": [{"type": "text", "content": text}]} for text in texts]
+    return json.dumps(rows)
+
+
+def _spoken(*spans: dict[str, Any]) -> list[tuple[str, str]]:
+    (found,) = OTEL.read(json.dumps(list(spans)).encode()).transcripts
+    return [(m.role, m.text or "".join(u.name for u in m.tool_uses)) for m in found.messages]
+
+
+def test_what_the_user_said_and_was_told_stands_around_the_calls() -> None:
+    first = _agent(1, _words("user", "One."), _words("assistant", "Done."), 1, 4)
+    later = json.loads(_words("user", "One.")) + json.loads(_words("assistant", "Done."))
+    second = _agent(2, json.dumps([*later, *json.loads(_words("user", "Two."))]), "[]", 5, 9)
+    assert _spoken(second, _span(GEN_AI, 2, 3), first, _span(GEN_AI, 6, 7)) == [
+        ("user", "One."), ("assistant", "ls"), ("tool", ""), ("assistant", "Done."),
+        ("user", "Two."), ("assistant", "ls"), ("tool", ""),
+    ]  # fmt: skip
+
+
+def test_an_agent_within_another_one_does_not_speak_with_the_user() -> None:
+    outer = _agent(1, _words("user", "One."), _words("assistant", "Done."), 1, 9)
+    call = {**_span(GEN_AI, 2, 8), "parent_id": "agent1"}
+    inner = _agent(2, _words("user", "Part."), _words("assistant", "Ready."), 3, 7, parent_id="s2")
+    assert [text for _, text in _spoken(outer, call, inner)] == ["One.", "ls", "", "Done."]
+
+
+@pytest.mark.parametrize("said", ["cut off…", '{"role":"user"}', 7, None, _words("tool", "x")])
+def test_messages_in_another_shape_are_left_out(said: Any) -> None:
+    assert _spoken(_agent(1, said, said, 1, 9), _span(GEN_AI, 2, 3)) == [
+        ("assistant", "ls"), ("tool", ""),
+    ]  # fmt: skip
+
+
+def test_a_circle_of_parents_ends() -> None:
+    one = _agent(1, _words("user", "One."), "", 1, 9, parent_id="s2")
+    call = {**_span(GEN_AI, 2, 3), "parent_id": "agent1"}
+    assert _spoken(one, call) == [("assistant", "ls"), ("tool", "")]
+
+
+def test_the_end_of_an_unanswered_call_of_an_export_is_no_answer() -> None:
+    cut = {**GEN_AI, "harness.unanswered": True}
+    del cut["gen_ai.tool.call.result"]
+    (found,) = OTEL.read(json.dumps([_span(cut)]).encode()).transcripts
+    assert [len(m.tool_results) for m in found.messages] == [0]
