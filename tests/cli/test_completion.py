@@ -26,7 +26,7 @@ def completed(*words: str) -> set[str]:
 
 def test_verbs_and_options() -> None:
     assert completed("") == set(VERBS)
-    assert completed("ex") == {"explain"}
+    assert completed("ex") == {"explain", "export"}
     assert {"--wire", "--world"} <= completed("run", "--w")
     assert completed("run", "--fail-on", "") == {"defect", "weakness", "advice"}
 

@@ -11,14 +11,27 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from hashlib import blake2b
 
+import msgspec
+
 from harness.clock.virtual_clock import EPOCH_S
-from harness.core.history.events import Answered, AnyEvent, Called, Started
+from harness.core.history.events import Answered, AnyEvent, Called
 from harness.core.history.history import History, encode
 from harness.core.values.plans import waited_ms
 from harness.core.values.verdict import Verdict
 from harness.redaction.encoder import encoded
 
 MS, SECOND = 1_000_000, 1_000_000_000
+
+
+class RunHead(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run is; `version` is that of the harness which played it."""
+
+    name: str = "run"
+    scenario: str = ""
+    target: str = ""
+    world: str = ""
+    seed: int = 0
+    version: str = ""
 
 
 class ExportedRun:
@@ -29,15 +42,25 @@ class ExportedRun:
         self._number = number
 
     @cached_property
-    def begun(self) -> Started:
-        """The start of the run; an empty one for a history without it."""
+    def head(self) -> RunHead:
+        """What the start of the run says; a history that was cut may lack it."""
         starts = self.history.trace.starts
-        return starts[0] if starts else History().started(run="", scenario="")
+        if not starts:
+            return RunHead()
+        first = starts[0]
+        return RunHead(
+            name=first.run or first.scenario or "run",
+            scenario=first.scenario,
+            target=first.target,
+            world=first.world,
+            seed=first.seed,
+            version=first.versions.get("loop-harness", ""),
+        )
 
     @property
     def name(self) -> str:
         """The name of the run."""
-        return self.begun.run or self.begun.scenario or "run"
+        return self.head.name
 
     @cached_property
     def digest(self) -> bytes:

@@ -60,7 +60,7 @@ def inspect_archive(runs: Sequence[ExportedRun]) -> bytes:
 
 def _header(runs: Sequence[ExportedRun], samples: list[dict[str, Json]]) -> dict[str, Json]:
     digest = blake2b(b"".join(run.digest for run in runs), digest_size=16)
-    tasks = {run.begun.scenario or run.name for run in runs}
+    tasks = {run.head.scenario or run.name for run in runs}
     created = _time(0, 0)
     dataset = {"name": "loop-harness", "samples": len(samples), "sample_ids": _ids(samples)}
     return {
@@ -85,7 +85,7 @@ def _header(runs: Sequence[ExportedRun], samples: list[dict[str, Json]]) -> dict
 
 
 def _packaged(runs: Sequence[ExportedRun]) -> str:
-    return next((run.begun.versions.get("loop-harness", "") for run in runs), "")
+    return next((run.head.version for run in runs), "")
 
 
 def _ids(samples: list[dict[str, Json]]) -> list[str]:
@@ -165,10 +165,10 @@ def _score(run: ExportedRun) -> dict[str, Json]:
 
 
 def _metadata(run: ExportedRun) -> dict[str, Json]:
-    begun = run.begun
-    said = {"run": run.name, "scenario": begun.scenario, "target": begun.target}
+    head = run.head
+    said = {"run": run.name, "scenario": head.scenario, "target": head.target}
     compactions = len(run.history.trace.compactions)
-    return {**said, "world": begun.world, "seed": begun.seed, "compactions": compactions}
+    return {**said, "world": head.world, "seed": head.seed, "compactions": compactions}
 
 
 def _summary(sample: dict[str, Json]) -> dict[str, Json]:

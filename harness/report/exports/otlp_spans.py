@@ -35,11 +35,11 @@ def otlp(runs: Sequence[ExportedRun]) -> bytes:
 
 
 def _resource(run: ExportedRun) -> dict[str, Json]:
-    begun = run.begun
+    head = run.head
     spans = [span for session in run.sessions for span in _Session(run, session).spans()]
-    scope = {"name": "loop-harness", "version": begun.versions.get("loop-harness", "")}
+    scope = {"name": "loop-harness", "version": head.version}
     return {
-        "resource": {"attributes": attributes({"service.name": begun.target or "agent"})},
+        "resource": {"attributes": attributes({"service.name": head.target or "agent"})},
         "scopeSpans": [{"scope": scope, "spans": spans, "schemaUrl": SCHEMA}],
         "schemaUrl": SCHEMA,
     }
@@ -90,7 +90,7 @@ class _Session:
             root += (_finding(finding, self.run.history.events[-1]) for finding in unproved)
 
     def _root(self) -> dict[str, Json]:
-        run, begun, verdict = self.run, self.run.begun, self.run.verdict
+        run, head, verdict = self.run, self.run.head, self.run.verdict
         child = children(run.history.trace).get(self.session)
         failing = next(iter(verdict.failing), None)
         span = self._span(
@@ -99,9 +99,9 @@ class _Session:
                 "gen_ai.conversation.id": self.session,
                 "openinference.span.kind": "CHAIN",
                 "harness.run": run.name,
-                "harness.scenario": begun.scenario,
-                "harness.world": begun.world,
-                "harness.seed": begun.seed,
+                "harness.scenario": head.scenario,
+                "harness.world": head.world,
+                "harness.seed": head.seed,
                 "harness.verdict": verdict.verdict,
                 "harness.outcome": verdict.outcome,
                 "harness.doubts": list(verdict.doubts),
@@ -118,7 +118,7 @@ class _Session:
         own = [e for e in self.events if isinstance(e, (Called, Answered)) and e.turn == number]
         turn = self.run.history.trace.turns.get((self.session, number))
         errors = [s.request.text for s in turn.endings if s.request.kind == "error"] if turn else []
-        agent = self.run.begun.target
+        agent = self.run.head.target
         return self._span(
             self._id(_TURN, number), self._id(_ROOT), f"invoke_agent {agent}".rstrip(), own,
             {

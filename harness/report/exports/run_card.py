@@ -44,9 +44,9 @@ def run_card(run: ExportedRun) -> bytes:
 
 
 def _about(run: ExportedRun) -> str:
-    begun, last = run.begun, run.history.events[-1:]
+    head, last = run.head, run.history.events[-1:]
     took = f", {at(last[0].at_ms)}" if last else ""
-    return f"{begun.target or 'recorded'}, seed {begun.seed}{took}"
+    return f"{head.target or 'recorded'}, seed {head.seed}{took}"
 
 
 def _findings(card: SvgCard, run: ExportedRun) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 
 from harness.core.history.exchanges import Execution
+from harness.core.history.history import History
 from harness.core.values.calls import ModelRequest
 from harness.core.values.messages import Json, ToolResult, ToolUse, user
 from harness.recordings.recognition import format_named
@@ -211,3 +212,13 @@ def test_secrets_are_masked_in_arguments_too() -> None:
         assert SECRET.encode() not in data
         assert b"hunter2" not in data
         _read(data)
+
+
+def test_a_history_without_its_start_is_exported_too() -> None:
+    whole = failing_run()
+    cut = History()
+    for event in whole.history.events[1:]:
+        cut.take(event)
+    (run,) = numbered([(cut, whole.verdict)])
+    _check_trees(otlp([run]))
+    assert run.name == "run"
