@@ -176,7 +176,8 @@ ROOMS: tuple[Room, ...] = (
         "report",
         8,
         "Writes what a command came to. `media` has one file a medium: text, a screen of causes, "
-        "JUnit, Markdown, HTML, GitHub, JSON Lines. A report is a handler of typed events.",
+        "JUnit, Markdown, HTML, GitHub, JSON Lines. A report is a handler of typed events. "
+        "`exports` has one file a form of other programs.",
     ),
     Room(
         "comparison",

@@ -1,4 +1,4 @@
-"""Runs as OTLP/JSON, which Jaeger, Phoenix and the collectors of OpenTelemetry read.
+"""Runs as OTLP/JSON, which Jaeger and the collectors of OpenTelemetry read.
 
 A session is a trace: a span for the run, below it one for each turn (`invoke_agent`), below that
 the calls of models (`chat`) and of tools (`execute_tool`). A sub-agent is a trace too, with a link
