@@ -68,7 +68,7 @@ def _steps(card: SvgCard, run: ExportedRun) -> None:
     left_out = sum(part for part in parts if isinstance(part, int))
     more = f", {left_out} not shown" if left_out else ""
     card.text(f"{counted(len(steps), 'step')} from left to right{more}", "faint")
-    card.text("red: begins to prove a finding; brown: bent by a fault, or failed", "faint")
+    card.text("red: a finding; brown: a fault or a failure", "faint")
     lanes = lanes_of(steps)
     left = MARGIN + LANE_NAME * CHARACTER
     wide = min(BAR_MOST, (WIDTH - MARGIN - left) / max(len(steps), 1))
