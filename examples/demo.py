@@ -96,8 +96,9 @@ def _passed(done: Run) -> Passed:
 
 def play_mutant(name: str, scenario: Scenario) -> Caught:
     """A wrong agent on the scenario of its incident; the history of one that is told is kept."""
-    mutant, module = next((m, module) for n, m, module in mutants.every() if n == name)
-    done = run(scenario, module.agent, out=OUT if name in TOLD else None)
+    wrong = mutants.named(name)
+    mutant = wrong.mutant
+    done = run(scenario, wrong.agent, out=OUT if name in TOLD else None)
     mine = [f for f in done.verdict.findings if is_killed(mutant, [f.code])][:1]
     code, message = (mine[0].code, mine[0].message) if mine else ("", "")
     proof = _proof(done, mine[0]) if mine else ""

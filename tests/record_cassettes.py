@@ -7,7 +7,6 @@ files in `cassettes/` are written only when the run shows the finding that was m
 
 from __future__ import annotations
 
-import importlib
 import sys
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from harness.core.scenario.scenario import CassetteScript, Scenario
 from harness.core.values.errors import InputError
 from harness.files import find_scenarios, load_scenarios
 from harness.runner import Run, run
+from tests import mutants
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "cassettes"
@@ -31,11 +31,11 @@ class Headline(msgspec.Struct, frozen=True):
 
     def agent(self) -> object:
         """The mutant's agent."""
-        return importlib.import_module(f"tests.mutants.{self.mutant}").agent
+        return mutants.named(self.mutant).agent
 
     def killed_by(self) -> str:
         """The finding that was made for the mutant."""
-        return str(importlib.import_module(f"tests.mutants.{self.mutant}").MUTANT.killed_by)
+        return mutants.named(self.mutant).mutant.killed_by
 
 
 HEADLINES = {

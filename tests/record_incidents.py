@@ -7,7 +7,6 @@ mutant's own finding.
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +18,7 @@ from harness.core.history.history import encode
 from harness.core.values.errors import InputError
 from harness.files import load_scenarios
 from harness.runner import Run, run
+from tests import mutants
 from tests.record_cassettes import ROOT, shows
 
 FOLDER = ROOT / "cassettes" / "incidents"
@@ -31,24 +31,19 @@ class Rebuilt(msgspec.Struct, frozen=True):
     mutant: str
 
     @property
-    def _module(self) -> Any:
-        return importlib.import_module(f"tests.mutants.{self.mutant}")
-
-    @property
     def agent(self) -> Callable[..., Any]:
         """The agent that had the incident."""
-        agent: Callable[..., Any] = self._module.agent
-        return agent
+        return mutants.named(self.mutant).agent
 
     @property
     def killed_by(self) -> str:
         """The finding that was made for it."""
-        return str(self._module.MUTANT.killed_by)
+        return mutants.named(self.mutant).mutant.killed_by
 
     @property
     def scenario(self) -> str:
         """The name of the run in which it shows."""
-        return str(self._module.MUTANT.scenario)
+        return mutants.named(self.mutant).mutant.scenario
 
 
 INCIDENTS = {

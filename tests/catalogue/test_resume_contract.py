@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from harness.checks.judge import rules
 from harness.runner import run
+from tests import mutants
 from tests.documents import part
 from tests.scenarios.all_runs import named, reference_for
 
@@ -21,17 +20,13 @@ WORDS = 6
 each_row = pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row[3]))
 
 
-def _module(agent: str) -> ModuleType:
-    return importlib.import_module(f"tests.mutants.{agent}")
-
-
 def test_the_page_has_a_row_for_each_word() -> None:
     assert len(ROWS) == len({row[0] for row in ROWS}) == WORDS
 
 
 @each_row
 def test_the_wrong_agent_of_a_word_has_its_finding(row: list[str]) -> None:
-    verdict = run(named(row[2].removeprefix("@resume/")), _module(row[3]).agent).verdict
+    verdict = run(named(row[2].removeprefix("@resume/")), mutants.named(row[3]).agent).verdict
     assert row[4] in {finding.code for finding in verdict.findings}
 
 
@@ -45,7 +40,7 @@ def test_a_word_names_the_check_of_its_finding(row: list[str]) -> None:
 @each_row
 def test_the_right_agent_passes(row: list[str]) -> None:
     scenario = named(row[2].removeprefix("@resume/"))
-    right = getattr(_module(row[3]), "look_alike", None) or reference_for(scenario)
+    right = mutants.named(row[3]).mutant.look_alike or reference_for(scenario)
     for agent in (right, reference_for(scenario)):
         played = run(scenario, agent)
         assert played.verdict.verdict == "pass", played.verdict.findings

@@ -9,7 +9,6 @@ settings differ, or only what they show the user.
 
 from __future__ import annotations
 
-import importlib
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -60,10 +59,10 @@ def known() -> dict[str, Scenario]:
 
 def row(name: str) -> Row:
     """Draw the futures of a mutant's run, and compare it with the reference agent's."""
-    module = importlib.import_module(f"tests.mutants.{name}")
-    scenario = known()[module.MUTANT.scenario]
+    wrong = mutants.named(name)
+    scenario = known()[wrong.mutant.scenario]
     begun_s = time.monotonic()
-    history, said = diagnosed(scenario, module.agent, module.MUTANT.killed_by)
+    history, said = diagnosed(scenario, wrong.agent, wrong.mutant.killed_by)
     took_s = time.monotonic() - begun_s
     first = differences(history, run(scenario, reference).history).first
     number = _numbers(history)

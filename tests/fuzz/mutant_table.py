@@ -11,7 +11,6 @@ find, shrunk size (turns, faults), seconds, code, and `own` for the mutant's own
 from __future__ import annotations
 
 import argparse
-import importlib
 import statistics
 import sys
 import time
@@ -79,7 +78,7 @@ def row(name: str, examples: int = EXAMPLES, seed: int = SEED) -> Row:
     if name in OUT_OF_REACH:
         return _lost(name)
     began_s = time.monotonic()
-    mutant: mutants.Mutant = importlib.import_module(f"tests.mutants.{name}").MUTANT
+    mutant = mutants.named(name).mutant
     own, played = partial(_is_own, mutant), 0
     for plan, count in plans(name, mutant, examples, seed):
         found = _first(Campaign(plan, names()), count, own)
@@ -94,7 +93,7 @@ def plans(
     name: str, mutant: mutants.Mutant, examples: int, seed: int
 ) -> Iterator[tuple[CampaignPlan, int]]:
     """The campaigns against a mutant, one after the other, and how many examples each may play."""
-    target = f"tests.mutants.{name}:agent"
+    target = mutants.named(name).target
     played, _, world = mutant.scenario.partition("+")
     wire = played.partition("@")[2] or "anthropic"
     quick = min(QUICK, examples) if (wire, world) == ("anthropic", "") else 0

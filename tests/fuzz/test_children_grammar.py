@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 from collections.abc import Iterator
 from random import Random
@@ -32,6 +31,7 @@ from harness.fuzz.scenario_grammar import Options, scenario_of
 from harness.fuzz.script_grammar import LAST, SUMMARY
 from harness.shrink import FindingOracle, shrink
 from harness.targets import TargetSpec, of_callable
+from tests import mutants
 
 SCRIPT = (Turn(say="Yes.", optional=True), LAST, SUMMARY)
 
@@ -49,7 +49,7 @@ def drawn_children(number: int) -> Children:
 
 
 def target_of(name: str, policy: ChildPolicy = "queue") -> TargetSpec:
-    play = importlib.import_module(f"tests.mutants.{name}").agent if name else agent
+    play = mutants.named(name).agent if name else agent
     return msgspec.structs.replace(of_callable(play), options={"background": policy})
 
 

@@ -23,7 +23,7 @@ from tests import mutants
 from tests.fuzz import plain_model
 from tests.fuzz.machine_soak import Opener
 
-MUTANTS = {name: module.agent for name, _, module in mutants.every()}
+MUTANTS = {name: wrong.agent for name, _, wrong in mutants.every()}
 
 WIRE = frozenset({"alternation", "pairing", "valid_request"})
 STORE = frozenset({"stored_once", "role_alternation.store", "reload_equivalence.lost_reply"})

@@ -49,15 +49,15 @@ def main(names: list[str]) -> int:
             return 2
     known = scenarios()
     survivors = 0
-    for name, mutant, module in every:
+    for name, mutant, wrong in every:
         if names and name not in names:
             continue
-        killed = is_killed(mutant, codes(module.agent, known[mutant.scenario]))
+        killed = is_killed(mutant, codes(wrong.agent, known[mutant.scenario]))
         survivors += not killed
         word = "killed  " if killed else "SURVIVED"
         print(f"{word} {name:34} by {mutant.killed_by:32} on {mutant.scenario}", flush=True)
         for other in HEADLINES:
-            found = codes(module.agent, known[other])
+            found = codes(wrong.agent, known[other])
             print(f"           {other:24} {', '.join(found) or '-'}")
     return 1 if survivors else 0
 

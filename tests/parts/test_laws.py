@@ -14,7 +14,6 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -30,7 +29,7 @@ from harness.plugins import kinds
 from harness.runner import run
 from tests import mutants
 from tests.generated_pages import DOCS, MARK, ROOT
-from tests.mutants import Mutant
+from tests.mutants import Mutant, WrongAgent
 from tests.mutants.__main__ import is_killed
 from tests.scenarios.all_runs import named
 
@@ -126,21 +125,21 @@ def test_each_rule_has_its_class_reason_source_and_question(check: str) -> None:
 
 
 @cache
-def _mutants() -> dict[str, list[tuple[Mutant, ModuleType]]]:
+def _mutants() -> dict[str, list[WrongAgent]]:
     """The wrong agents, by the check that has a finding for them."""
-    found: dict[str, list[tuple[Mutant, ModuleType]]] = {}
-    for _, mutant, module in mutants.every():
-        found.setdefault(check_of(mutant.killed_by), []).append((mutant, module))
+    found: dict[str, list[WrongAgent]] = {}
+    for _, mutant, wrong in mutants.every():
+        found.setdefault(check_of(mutant.killed_by), []).append(wrong)
     return found
 
 
-def _not_alike(mutant: Mutant, module: ModuleType, check: str) -> str:
+def _not_alike(mutant: Mutant, check: str) -> str:
     """Why the right agent beside a mutant does not look like it; "" where it does.
 
-    The right agent is the module's own `look_alike`, else the reference agent.
+    The right agent is the mutant's `look_alike`, else the reference agent.
     """
-    agent = getattr(module, "look_alike", reference)
-    verdict = run(named(mutant.scenario).failing_on("advice"), agent).verdict
+    right = mutant.look_alike or reference
+    verdict = run(named(mutant.scenario).failing_on("advice"), right).verdict
     if any(is_killed(mutant, [finding.code]) for finding in verdict.findings):
         return "the right agent has the finding too"
     lacks = {n.check: n.reason for n in verdict.not_applicable}
@@ -151,11 +150,12 @@ def _not_alike(mutant: Mutant, module: ModuleType, check: str) -> str:
 def test_each_check_has_a_mutant_that_it_kills_and_a_look_alike_that_it_passes(check: str) -> None:
     assert check in _mutants(), f"tests/mutants has no wrong agent for {check}"
     reasons = dict[str, str]()
-    for mutant, module in _mutants()[check]:
-        if why := _not_alike(mutant, module, check):
+    for wrong in _mutants()[check]:
+        mutant = wrong.mutant
+        if why := _not_alike(mutant, check):
             reasons[mutant.scenario] = why
             continue
-        found = run(named(mutant.scenario).failing_on("advice"), module.agent).verdict.findings
+        found = run(named(mutant.scenario).failing_on("advice"), wrong.agent).verdict.findings
         assert is_killed(mutant, [finding.code for finding in found])
         return
     pytest.fail(f"no right agent is asked {check} in a mutant's scenario: {reasons}")

@@ -150,9 +150,9 @@ def test_the_file_that_turns_a_setting_names_it(part: tuple[str, str], file: str
 def _histories(check: str) -> tuple[History, ...]:
     """The runs of the wrong agents of a check, and of the right agents beside them."""
     return tuple(
-        run(named(mutant.scenario), agent).history
-        for mutant, module in _mutants()[check]
-        for agent in (module.agent, getattr(module, "look_alike", reference))
+        run(named(wrong.mutant.scenario), agent).history
+        for wrong in _mutants()[check]
+        for agent in (wrong.agent, wrong.mutant.look_alike or reference)
     )
 
 

@@ -27,7 +27,7 @@ from tests.scenarios.all_runs import all_runs, is_of_the_seeds
 
 FILE = Path(__file__).with_name("failing.json")
 
-NAIVE = "examples.naive_agent"
+NAIVE = "examples.naive_agent:agent"
 
 NO_PROOF = ("run.", "target.", "script.", "cassette.")
 """Findings that an agent may have which never came as far as the scenario's point. An agent that
@@ -38,7 +38,7 @@ COUNTED = ("expect.", "limit.")
 
 
 class Pair(msgspec.Struct, frozen=True):
-    """A run, the module of an agent that fails it, and what is found."""
+    """A run, the target of an agent that fails it, and what is found."""
 
     run: str
     agent: str
@@ -63,16 +63,17 @@ def catalogue() -> dict[str, list[Scenario]]:
     return found
 
 
-def agent_of(module: str) -> Callable[..., object]:
-    """The agent of a module."""
-    agent: Callable[..., object] = importlib.import_module(module).agent
+def agent_of(target: str) -> Callable[..., object]:
+    """The agent that a target names."""
+    module, _, name = target.partition(":")
+    agent: Callable[..., object] = getattr(importlib.import_module(module), name)
     return agent
 
 
-def findings(scenario: Scenario, module: str) -> list[str]:
+def findings(scenario: Scenario, target: str) -> list[str]:
     """The codes of what a wrong agent does wrong in a run: those that the scenario is for come
     first, then those of other invariants."""
-    found = run(scenario, agent_of(module)).verdict.findings
+    found = run(scenario, agent_of(target)).verdict.findings
     if any(f.code == "run.nothing_intercepted" for f in found):
         return []
     codes = [f.code for f in found if not f.code.startswith(NO_PROOF)]
@@ -85,24 +86,24 @@ def is_meant(scenario: Scenario, code: str) -> bool:
 
 
 def wrong_agents(runs: list[Scenario]) -> Iterator[str]:
-    """The modules of the wrong agents, the most likely first."""
+    """The targets of the wrong agents, the most likely first."""
     name, folder = runs[0].name, runs[0].folder
     if name in table():
         yield table()[name].agent
     yield NAIVE
     folders = {scenario.name: scenario.folder for scenario in all_runs()}
-    made_for = {module.__name__: m.scenario.split("/")[0] for _, m, module in mutants.every()}
-    near = {module: (of != name, folders.get(of) != folder) for module, of in made_for.items()}
-    yield from sorted(near, key=lambda module: near[module])
+    made_for = {wrong.target: m.scenario.split("/")[0] for _, m, wrong in mutants.every()}
+    near = {target: (of != name, folders.get(of) != folder) for target, of in made_for.items()}
+    yield from sorted(near, key=lambda target: near[target])
 
 
 def pair_for(runs: list[Scenario]) -> Pair | None:
     """The first wrong agent that fails a run as it should, else any; None when all pass."""
     other = None
-    for module in dict.fromkeys(wrong_agents(runs)):
+    for target in dict.fromkeys(wrong_agents(runs)):
         for scenario in runs:
-            if found := findings(scenario, module):
-                pair = Pair(scenario.run_name, module, found[0])
+            if found := findings(scenario, target):
+                pair = Pair(scenario.run_name, target, found[0])
                 if is_meant(scenario, found[0]):
                     return pair
                 other = other or pair

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from harness.runner import run
 from tests import mutants
-from tests.mutants import Mutant
+from tests.mutants import Mutant, WrongAgent
 from tests.mutants.__main__ import is_killed
 from tests.scenarios.all_runs import named, reference_for
 
@@ -22,9 +21,9 @@ OTHER_FIRST = {row["mutant"]: row["first"] for row in ROWS if row["reason"]}
 """The first findings that are not the one made for their mutant; each row has a reason."""
 
 
-@pytest.mark.parametrize(("name", "mutant", "module"), EVERY, ids=IDS)
-def test_mutant_is_killed_by_its_finding(name: str, mutant: Mutant, module: ModuleType) -> None:
-    verdict = run(named(mutant.scenario).failing_on("advice"), module.agent).verdict
+@pytest.mark.parametrize(("name", "mutant", "wrong"), EVERY, ids=IDS)
+def test_mutant_is_killed_by_its_finding(name: str, mutant: Mutant, wrong: WrongAgent) -> None:
+    verdict = run(named(mutant.scenario).failing_on("advice"), wrong.agent).verdict
     assert verdict.verdict == "fail"
     killers = [f for f in verdict.findings if is_killed(mutant, [f.code])]
     assert killers, [f.code for f in verdict.findings]
@@ -39,9 +38,9 @@ def test_the_table_of_first_findings_names_mutants() -> None:
 
 
 @pytest.mark.real
-@pytest.mark.parametrize(("name", "mutant", "module"), EVERY, ids=IDS)
+@pytest.mark.parametrize(("name", "mutant", "wrong"), EVERY, ids=IDS)
 def test_reference_survives_where_the_mutant_dies(
-    name: str, mutant: Mutant, module: ModuleType
+    name: str, mutant: Mutant, wrong: WrongAgent
 ) -> None:
     scenario = named(mutant.scenario)
     assert run(scenario, reference_for(scenario)).verdict.verdict == "pass"
@@ -58,7 +57,7 @@ def test_the_defects_that_the_incidents_had_are_there() -> None:
 
 
 def test_the_late_cursor_loses_inbound_messages_while_roles_alternate() -> None:
-    late = next(module for name, _, module in EVERY if name == "positional_cursor_late")
+    late = mutants.named("positional_cursor_late")
     codes = [
         f.code for f in run(named("replay-spiral/unanswered-tail"), late.agent).verdict.findings
     ]

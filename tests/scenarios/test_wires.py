@@ -87,10 +87,10 @@ DEFECTS = (
 @pytest.mark.parametrize("name", DEFECTS)
 @pytest.mark.parametrize("wire", OTHERS)
 def test_a_defect_is_found_by_its_own_finding(wire: str, name: str) -> None:
-    mutant, module = next((m, module) for n, m, module in mutants.every() if n == name)
-    there = msgspec.structs.replace(named(mutant.scenario), wire=wire, dialect="")
-    verdict = run(there, module.agent).verdict
-    assert [f.code for f in verdict.findings if is_killed(mutant, [f.code])]
+    wrong = mutants.named(name)
+    there = msgspec.structs.replace(named(wrong.mutant.scenario), wire=wire, dialect="")
+    verdict = run(there, wrong.agent).verdict
+    assert [f.code for f in verdict.findings if is_killed(wrong.mutant, [f.code])]
 
 
 def _on(wire: str, name: str) -> Scenario:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
-
 from harness.agent import agent as reference
 from harness.runner import Run, run
+from tests import mutants
 from tests.mutants.__main__ import is_killed
 from tests.scenarios.all_runs import named
 
 
 def caught(name: str) -> Run:
     """The mutant's run: the finding made for it is there, and the reference agent has none."""
-    module = importlib.import_module(f"tests.mutants.{name}")
-    scenario = named(module.MUTANT.scenario)
+    wrong = mutants.named(name)
+    scenario = named(wrong.mutant.scenario)
     assert run(scenario, reference).verdict.verdict == "pass"
-    played = run(scenario, module.agent)
+    played = run(scenario, wrong.agent)
     codes = [finding.code for finding in played.verdict.findings]
-    assert is_killed(module.MUTANT, codes), codes
+    assert is_killed(wrong.mutant, codes), codes
     return played
 
 

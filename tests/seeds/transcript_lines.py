@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from harness.core.values.messages import (
     user,
 )
 from harness.runner import run
+from tests import mutants
 from tests.mutants.__main__ import is_killed
 from tests.scenarios.all_runs import named
 
@@ -66,10 +66,10 @@ def parents(data: bytes) -> list[tuple[str, str]]:
 def assert_caught(name: str) -> None:
     """The mutant is caught by the finding made for it; the reference agent, with its archive and
     without, has none on the same scenario."""
-    module = importlib.import_module(f"tests.mutants.{name}")
-    scenario = named(module.MUTANT.scenario)
-    found = [f.code for f in run(scenario, module.agent).verdict.findings]
-    assert is_killed(module.MUTANT, found), found
+    wrong = mutants.named(name)
+    scenario = named(wrong.mutant.scenario)
+    found = [f.code for f in run(scenario, wrong.agent).verdict.findings]
+    assert is_killed(wrong.mutant, found), found
     for options in ({}, {"archive": True}):
         assert run(scenario, reference, options=options).verdict.findings == ()
 

@@ -6,7 +6,6 @@ The fast tier shrinks a few, of which it is known what is left, the slow tier mo
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from functools import cache
 from statistics import median
@@ -86,8 +85,8 @@ def test_the_sample_is_small() -> None:
     [pytest.param(name, marks=[] if name in FAST else [pytest.mark.real]) for name in SAMPLE],
 )
 def test_the_finding_of_a_mutant_stays_and_little_else(name: str) -> None:
-    module = importlib.import_module(f"tests.mutants.{name}")
-    left = _left(name, module.MUTANT, module.agent)
+    wrong = mutants.named(name)
+    left = _left(name, wrong.mutant, wrong.agent)
     turns, faults = SAMPLE[name]
     assert (left.turns <= turns, left.faults <= faults) == (True, True), left
 
@@ -95,13 +94,13 @@ def test_the_finding_of_a_mutant_stays_and_little_else(name: str) -> None:
 @pytest.mark.real
 @pytest.mark.parametrize("name", [n for n, _, _ in EVERY[::40] if n not in {*SAMPLE, *SLOW}])
 def test_the_finding_of_any_mutant_stays(name: str) -> None:
-    module = importlib.import_module(f"tests.mutants.{name}")
-    _left(name, module.MUTANT, module.agent)
+    wrong = mutants.named(name)
+    _left(name, wrong.mutant, wrong.agent)
 
 
 if __name__ == "__main__":
     sizes = []
-    for name, mutant, module in EVERY:
-        sizes.append(_left(name, mutant, module.agent))
+    for name, mutant, wrong in EVERY:
+        sizes.append(_left(name, mutant, wrong.agent))
         print(f"{name}: {sizes[-1].turns} turns, {sizes[-1].faults} faults", flush=True)
     print("median", median(s.turns for s in sizes), median(s.faults for s in sizes))

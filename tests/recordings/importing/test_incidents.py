@@ -12,6 +12,7 @@ from harness.cli.scenario_import import ImportRequest, ScenarioImport, import_fi
 from harness.core.history.history import canonical, decode, encode
 from harness.files import load_scenarios
 from harness.runner import run
+from tests import mutants
 from tests.record_cassettes import shows
 from tests.record_incidents import FOLDER, INCIDENTS, path_of, rebuild
 
@@ -50,6 +51,6 @@ def test_the_table_names_every_recording() -> None:
     table = (FOLDER / "README.md").read_text("utf-8")
     for name, rebuilt in INCIDENTS.items():
         row = next(line for line in table.splitlines() if f"`{path_of(name).name}`" in line)
-        for part in (rebuilt.seed, f"tests.mutants.{rebuilt.mutant}:agent", rebuilt.killed_by):
+        for part in (rebuilt.seed, mutants.named(rebuilt.mutant).target, rebuilt.killed_by):
             assert part in row
     assert {path.name for path in FOLDER.glob("*.jsonl")} == {path_of(n).name for n in INCIDENTS}

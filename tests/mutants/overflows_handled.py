@@ -1,0 +1,148 @@
+"""What follows a request that is too long: wrong agents that compact at the wrong time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from harness.agent import build
+from harness.agent.context_overflow import Ask, Compacted, Compaction, Escalation, compact
+from harness.agent.conversation.history_size import begins_turn, clip, estimate_tokens
+from harness.agent.gateway import Gateway
+from harness.agent.sessions.transcript import SessionTranscript
+from harness.core.values.brief import Brief
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import Message, canonical, user
+from tests.mutants import mutant
+
+
+class Repeating(Escalation):
+    """Builds the query of an attempt on what the last attempt left."""
+
+    def shrink(self, transcript: SessionTranscript, refusal: str, ask: Ask) -> bool:
+        """Ask again, in writing."""
+        question = [message for message in transcript.messages if begins_turn(message)][-1]
+        shrunk = super().shrink(transcript, refusal, ask)
+        transcript.append(question)
+        return shrunk
+
+
+@mutant(
+    breaks="overflow",
+    statement="The history is not rolled back before the next attempt (AutoGPT #12413)",
+    scenario="overflow-shapes",
+    killed_by="inbound_exactly_once.doubled",
+)
+def asks_again_in_history(brief: Brief) -> None:
+    """Each attempt adds the question to the history again.
+
+    The reference agent that repeats the question.
+    """
+    build(brief, overflow=Repeating).run()
+
+
+class Late(Gateway):
+    """Makes the history shorter between turns."""
+
+    def turn(self, inbound: Inbound, transcript: SessionTranscript) -> None:
+        """Work on one message, and then look at the size."""
+        loop = self.loop_for(inbound, transcript)
+        outcome = loop.run()
+        self.settle(inbound, transcript, outcome)
+        if outcome.status == "failed":
+            compacted = compact(transcript.messages, 1_000, loop.model.query)
+            if compacted is not None:
+                transcript.compact(compacted.summary, compacted.keep)
+
+
+@mutant(
+    breaks="overflow",
+    statement="The window fills up inside a tool loop, and nothing looks there (incident 50)",
+    scenario="checked-only-between-turns",
+    killed_by="compaction_due.missed",
+)
+def compacts_between_turns(brief: Brief) -> None:
+    """The size of the conversation is looked at when a turn is over, and at no other time.
+
+    The reference agent that lets a turn run into the window.
+    """
+    build(brief, gateway=Late, overflow=partial(Escalation, stages=())).run()
+
+
+def _compact_again(compaction: Compaction) -> Escalation:
+    return Escalation(compaction, ("compact", "compact", "compact"))
+
+
+@mutant(
+    breaks="overflow",
+    statement="A compaction that was not enough is compacted again (AutoGPT #12413, first draft)",
+    scenario="prompt-too-long/compacted-still-too-long",
+    killed_by="compaction_progress",
+)
+def compacts_twice(brief: Brief) -> None:
+    """The last attempt compacts again in place of dropping the history.
+
+    The reference agent with compaction at every stage.
+    """
+    build(brief, overflow=_compact_again).run()
+
+
+class AtOnce(Escalation):
+    """Compacts whenever it is told that the prompt is too long."""
+
+    def shrink(self, transcript: SessionTranscript, refusal: str, ask: Ask) -> bool:
+        """Begin with a compaction each time."""
+        self._left, self._taken = ["compact"], []
+        return super().shrink(transcript, refusal, ask)
+
+
+def _barely(messages: Sequence[Message], budget_tokens: int, ask: Ask) -> Compacted | None:
+    compacted = compact(messages, budget_tokens, ask, saves_enough=lambda *_: True)
+    if compacted is None:
+        return None
+    told = "\n".join(canonical(message) for message in messages)
+    spare = estimate_tokens(messages) * 9 // 10 - estimate_tokens(messages[-compacted.keep :])
+    return Compacted(user(clip(told, max(spare, 1) * 4)), compacted.keep)
+
+
+@mutant(
+    breaks="overflow",
+    statement="A target just under the trigger compacts again at once (AutoGPT #12625)",
+    scenario="overflow-in-a-tool-loop/fills-up-slowly",
+    killed_by="compaction_progress",
+)
+def just_under_the_trigger(brief: Brief) -> None:
+    """Each compaction saves as little as it can.
+
+    The reference agent without room after a compaction.
+    """
+    build(brief, overflow=AtOnce, compaction=_barely).run()
+
+
+class Replaying(Escalation):
+    """Starts the turn again, tools and all."""
+
+    def __init__(self, brief: Brief, compaction: Compaction) -> None:
+        super().__init__(compaction)
+        self._tools = {tool.name: tool for tool in brief.tools}
+
+    def shrink(self, transcript: SessionTranscript, refusal: str, ask: Ask) -> bool:
+        """Run what was run."""
+        for message in transcript.messages:
+            for call in message.tool_uses:
+                self._tools[call.name].call(call.input, id=call.id)
+        return super().shrink(transcript, refusal, ask)
+
+
+@mutant(
+    breaks="overflow",
+    statement="A retry after tool events runs side effects twice, in silence (AutoGPT #12413)",
+    scenario="overflow-in-a-tool-loop",
+    killed_by="effect_once.again",
+)
+def replays_tools(brief: Brief) -> None:
+    """Before the second attempt the calls of the turn are carried out again.
+
+    The reference agent that does its work twice.
+    """
+    build(brief, overflow=lambda compaction: Replaying(brief, compaction)).run()

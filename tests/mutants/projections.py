@@ -1,0 +1,243 @@
+"""Stored rows as messages: wrong agents whose request is not what was stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from harness.agent import build
+from harness.agent.conversation.projection import NO_OUTCOME, project
+from harness.core.values.brief import Brief
+from harness.core.values.messages import Block, Message, Text, Thinking, ToolResult, ToolUse
+from tests.mutants import mutant
+from tests.mutants.cuts_signatures import WIDTH, narrow
+from tests.mutants.merges_text_only import merge_texts
+from tests.mutants.sends_duplicate_results import joined
+
+
+def narrow_calls(rows: Sequence[Message]) -> list[Message]:
+    """The rows as the column has them."""
+    return [Message(row.role, tuple(map(_cut, row.blocks))) for row in project(rows)]
+
+
+def _cut(block: Block) -> Block:
+    if not isinstance(block, ToolUse):
+        return block
+    kept = {name: str(value)[:WIDTH] for name, value in block.extra.items()}
+    return msgspec.structs.replace(block, extra=kept)
+
+
+@mutant(
+    breaks="projection",
+    statement="The signature of a call goes back cut (google-gemini/gemini-cli #13467)",
+    scenario="call-signature-lost@gemini",
+    killed_by="valid_request.G11",
+)
+def cuts_call_signatures(brief: Brief) -> None:
+    """The signatures of calls are kept in the same narrow_calls column as those of thoughts.
+
+    The reference agent with a narrow_calls column for calls.
+    """
+    build(brief, projection=narrow_calls).run()
+
+
+@mutant(
+    breaks="projection",
+    statement="Encrypted reasoning goes back cut (openai/codex #8119, strangers 2)",
+    scenario="reasoning-without-its-pair@openai-responses",
+    killed_by="valid_request.R23",
+)
+def cuts_encrypted_reasoning(brief: Brief) -> None:
+    """Encrypted reasoning is kept in the same narrow column as signatures.
+
+    The reference agent with a narrow column, on another wire.
+    """
+    build(brief, projection=narrow).run()
+
+
+def _this_turn(messages: Sequence[Message]) -> list[Message]:
+    said = [i for i, m in enumerate(messages) if m.role == "user" and not m.tool_results]
+    return project(messages[said[-1] :] if said else messages)
+
+
+@mutant(
+    breaks="projection",
+    statement="A failed resume falls back to a fresh session without notice (incidents 175)",
+    scenario="replay-spiral",
+    killed_by="history_faithful.forgotten_reply",
+)
+def forgets_past_turns(brief: Brief) -> None:
+    """Each turn starts from nothing: the request holds what was said since the last message alone.
+
+    The reference agent without a memory of former turns.
+    """
+    build(brief, projection=_this_turn).run()
+
+
+def _without_tools(messages: Sequence[Message]) -> list[Message]:
+    return project([m for m in messages if not m.tool_results and not m.tool_uses])
+
+
+@mutant(
+    breaks="projection",
+    statement="A proxy strips calls and results, so request N+1 is request N (incidents 71)",
+    scenario="identical-failures/polling",
+    killed_by="history_faithful.forgotten_result",
+)
+def forgets_results(brief: Brief) -> None:
+    """What tools returned is stripped from the history on its way to the model.
+
+    The reference agent whose requests never show what its tools did.
+    """
+    build(brief, projection=_without_tools).run()
+
+
+def _marked(rows: Sequence[Message]) -> list[Message]:
+    wire = project(rows)
+    return [*map(_stored, wire[:-3]), *wire[-3:]]
+
+
+def _stored(message: Message) -> Message:
+    return Message(message.role, tuple(map(_mark, message.blocks)))
+
+
+def _mark(block: Block) -> Block:
+    if isinstance(block, Text):
+        return msgspec.structs.replace(block, extra={"_stored": True})
+    return block
+
+
+@mutant(
+    breaks="projection",
+    statement="The marker of a stored row reaches the provider (seed 143)",
+    scenario="replay-spiral",
+    killed_by="valid_request.V29",
+)
+def marker_on_the_wire(brief: Brief) -> None:
+    """Messages get a marker when they are flushed, one turn later, and it is sent with them.
+
+    The reference agent that sends its markers.
+    """
+    build(brief, projection=_marked).run()
+
+
+def _unstubbed(rows: Sequence[Message]) -> list[Message]:
+    wire = [Message(m.role, tuple(b for b in m.blocks if not _is_stub(b))) for m in project(rows)]
+    return [message for message in wire if message.blocks]
+
+
+def _is_stub(block: object) -> bool:
+    return isinstance(block, ToolResult) and block.content == NO_OUTCOME
+
+
+@mutant(
+    breaks="projection",
+    statement="A call without a result makes every later request invalid (seed 152)",
+    scenario="damaged-history/no-result",
+    killed_by="valid_request",
+)
+def no_stub_for_a_missing_result(brief: Brief) -> None:
+    """A call whose result is missing is sent without one. The reference agent without stubs."""
+    build(brief, projection=_unstubbed).run()
+
+
+def _noted(rows: Sequence[Message]) -> list[Message]:
+    first, *rest = project(rows)
+    note = Text(f"[{len(rows)} stored messages, {len(rows) - len(rest) - 1} of them repaired]")
+    return [Message(first.role, (*first.blocks, note)), *rest]
+
+
+@mutant(
+    breaks="projection",
+    statement="Repair that differs each turn breaks the prefix (seed 161, hermes #82925)",
+    scenario="damaged-history",
+    killed_by="append_only_prefix.messages",
+)
+def prefix_changes(brief: Brief) -> None:
+    """The repair leaves a note of how often it was made, at the beginning.
+
+    The reference agent whose requests begin differently in each turn.
+    """
+    build(brief, projection=_noted).run()
+
+
+def _turned(rows: Sequence[Message]) -> list[Message]:
+    """The messages of a request, with parallel results from last to first."""
+    return [
+        Message(message.role, tuple(reversed(message.blocks))) if message.tool_results else message
+        for message in project(rows)
+    ]
+
+
+def _right_recovers_in_another_order(brief: Brief) -> None:
+    """One whose starts all put the last result first."""
+    build(brief, projection=_turned).run()
+
+
+@mutant(
+    breaks="projection",
+    statement="A recovery depends on the order of durable writes (langgraph#8039)",
+    scenario="recovered-twice",
+    killed_by="resume_prefix.differs",
+    look_alike=_right_recovers_in_another_order,
+)
+def recovers_in_another_order(brief: Brief) -> None:
+    """A start puts the results of parallel calls in the order in which it happens to find them.
+
+    The reference agent whose starts disagree: a count of them stands for a race of writes.
+    """
+    starts = Path(brief.session_dir) / "starts"
+    number = starts.stat().st_size if starts.exists() else 0
+    starts.write_bytes(bytes(number + 1))
+    build(brief, projection=_turned if number % 2 else project).run()
+
+
+def _rewritten(rows: Sequence[Message]) -> list[Message]:
+    return [Message(row.role, tuple(map(_change, row.blocks))) for row in project(rows)]
+
+
+def _change(block: Block) -> Block:
+    if not isinstance(block, Thinking) or not block.redacted:
+        return block
+    return msgspec.structs.replace(block, redacted=block.redacted[:-4])
+
+
+@mutant(
+    breaks="projection",
+    statement="The data of a redacted thought is altered (anthropics/claude-code #56708)",
+    scenario="signature-lost/signed-before-the-run",
+    killed_by="valid_request.V16a",
+)
+def rewrites_redacted_thoughts(brief: Brief) -> None:
+    """The data of a redacted thought is decoded and written again, without its last byte.
+
+    The reference agent that rewrites redacted thoughts.
+    """
+    build(brief, projection=_rewritten).run()
+
+
+@mutant(
+    breaks="projection",
+    statement="An orphan or late result reaches the provider (seeds 135, 153)",
+    scenario="damaged-history/result-behind-the-user",
+    killed_by="valid_request",
+)
+def sends_orphan_results(brief: Brief) -> None:
+    """A result whose call is not in the message before is sent all the same.
+
+    The reference agent that sends orphans.
+    """
+    build(brief, projection=joined).run()
+
+
+@mutant(
+    breaks="projection",
+    statement="Early versions send adjacent assistant rows (seed 155)",
+    scenario="damaged-history/two-answers",
+    killed_by="role_alternation.wire",
+)
+def two_assistants_in_a_row(brief: Brief) -> None:
+    """Adjacent answers are sent as they are stored. The reference agent that merges no answers."""
+    build(brief, projection=merge_texts).run()

@@ -1,0 +1,231 @@
+"""The calls of a turn: wrong agents that run, allow or drop the wrong ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from harness.agent import build
+from harness.agent.agent_loop import Loop
+from harness.agent.models.model_call import ModelAnswer
+from harness.agent.sessions.turn_outcome import Outcome
+from harness.core.values.brief import Brief
+from harness.core.values.messages import Message, Text, ToolResult, ToolUse, canonical, user
+from tests.mutants import mutant
+from tests.mutants.approvals_handled import play_asking
+
+
+@mutant(
+    breaks="turn",
+    statement="An approval is kept for the tool, and not for its call (agent-framework#6851)",
+    scenario="allowed-payment/two-at-once",
+    killed_by="approval.not_asked",
+)
+def asks_once_for_all_calls(brief: Brief) -> None:
+    """The first approval of a tool counts for all its later calls.
+
+    The reference agent that takes the first `allow` for good.
+    """
+    allowed = set[str]()
+
+    def take(loop: Loop, call: ToolUse) -> ToolResult:
+        if call.name not in allowed:
+            loop.toolbox.approved(call)
+            allowed.add(call.name)
+        return loop.watched(call, loop.toolbox.run(call))
+
+    play_asking(brief, take)
+
+
+class Restless(Loop):
+    """Goes on once it has an answer."""
+
+    def finish(self, answer: ModelAnswer) -> Outcome | None:
+        """Take the answer for half of one, thirty times."""
+        self.counts["continued"] += 1
+        if self.counts["continued"] > 30:
+            return super().finish(answer)
+        self.transcript.append(answer.message)
+        self.transcript.append(user("continue from previous state"))
+        return None
+
+
+@mutant(
+    breaks="turn",
+    statement="A plugin said 'continue' thirty times, for the last word was the assistant's (98)",
+    scenario="continue-from-where",
+    killed_by="reload_equivalence.duplicate",
+)
+def continues_from_an_answer(brief: Brief) -> None:
+    """A history that ends with an answer is taken for a turn that was cut off.
+
+    The reference agent that never rests.
+    """
+    build(brief, turn=Restless).run()
+
+
+class ByStopReason(Loop):
+    """Ends the turn whenever the model says that it is over."""
+
+    def query(self, tools_withdrawn: bool = False) -> ModelAnswer:
+        """The answer, without its calls unless it stopped for them."""
+        answer = super().query(tools_withdrawn)
+        if answer.stop in ("tool_use", "tool_calls") or not answer.message.text.strip():
+            return answer
+        said = tuple(block for block in answer.message.blocks if isinstance(block, Text))
+        return ModelAnswer(Message("assistant", said), answer.stop, answer.tokens)
+
+
+@mutant(
+    breaks="turn",
+    statement="`stop` stands beside whole calls, and the announcement is the answer (unseen, A)",
+    scenario="end-told-beside-a-call",
+    killed_by="truthful_outcome.dropped",
+)
+def drops_calls_at_an_end(brief: Brief) -> None:
+    """A stop reason that ends the turn is believed, and the calls beside it are dropped.
+
+    The reference agent that looks at the stop reason alone.
+    """
+    build(brief, turn=ByStopReason).run()
+
+
+@mutant(
+    breaks="turn",
+    statement="A question that fails counts as allowed (extra-org/extra#139)",
+    scenario="answers-that-go-wrong",
+    killed_by="approval.denied",
+)
+def pays_without_an_answer(brief: Brief) -> None:
+    """The channel to the user fails, and the call runs.
+
+    The reference agent that asks, and goes on after an error.
+    """
+
+    def take(loop: Loop, call: ToolUse) -> ToolResult:
+        assert loop.toolbox._ask is not None
+        with suppress(TimeoutError):
+            loop.toolbox._ask(call.name, call.input, id=call.id)
+        return loop.watched(call, loop.toolbox.run(call))
+
+    play_asking(brief, take)
+
+
+@mutant(
+    breaks="turn",
+    statement="A denied call runs all the same (extra-org/extra#139)",
+    scenario="denied-beside-a-free-call",
+    killed_by="approval.denied",
+)
+def runs_denied_calls(brief: Brief) -> None:
+    """The user is asked, and the call runs after any answer.
+
+    The reference agent that asks and does not look at the answer.
+    """
+
+    def take(loop: Loop, call: ToolUse) -> ToolResult:
+        loop.toolbox.approved(call)
+        return loop.watched(call, loop.toolbox.run(call))
+
+    play_asking(brief, take)
+
+
+class RunsEach(Loop):
+    """Runs what stands in an answer, as often as it stands there."""
+
+    def refusal_of(self, call: ToolUse, earlier: Sequence[ToolUse]) -> ToolResult | None:
+        """The result of a call that may not run; the calls before it are not looked at."""
+        return super().refusal_of(call, ())
+
+
+@mutant(
+    breaks="turn",
+    statement="A proxy made two of one call, and both ran (catalogue, incident 22)",
+    scenario="same-call-twice",
+    killed_by="effect_once.again",
+)
+def runs_doubled_calls(brief: Brief) -> None:
+    """A call that stands twice in an answer, under one id, is run twice.
+
+    The reference agent that takes each block for a call.
+    """
+    build(brief, turn=RunsEach).run()
+
+
+def _take(loop: Loop, call: ToolUse, *, kept: Path, by_call: bool = False) -> ToolResult:
+    """Ask, and go by the first answer that was ever given to such a question."""
+    assert loop.toolbox._ask is not None
+    said = loop.toolbox._ask(call.name, call.input, id=call.id)
+    known = json.loads(kept.read_text()) if kept.exists() else {}
+    place = call.id if by_call else f"{call.name} {canonical(call.input)}"
+    answer = known.setdefault(place, said.answer)
+    kept.write_text(json.dumps(known))
+    if answer == "allow":
+        return loop.watched(call, loop.toolbox.run(call))
+    return ToolResult(call.id, f"The user denied it. {said.reason}", is_error=True)
+
+
+def _right_serves_the_first_answer(brief: Brief) -> None:
+    """One that keeps them by the id of the call."""
+    kept = Path(brief.session_dir) / "answers.json"
+    play_asking(brief, partial(_take, kept=kept, by_call=True))
+
+
+@mutant(
+    breaks="turn",
+    statement="A second resume is served the value of the first (langgraph#6663)",
+    scenario="asked-again-decided-otherwise",
+    killed_by="approval.denied",
+    look_alike=_right_serves_the_first_answer,
+)
+def serves_the_first_answer(brief: Brief) -> None:
+    """The user's answer is kept by the call's words, and served when the same call is asked again.
+
+    The reference agent that keeps answers by what was asked.
+    """
+    play_asking(brief, partial(_take, kept=Path(brief.session_dir) / "answers.json"))
+
+
+class FillsIn(Loop):
+    """Writes a result for each call that a stop leaves over."""
+
+    def refusal_of(self, call: ToolUse, earlier: Sequence[ToolUse]) -> ToolResult | None:
+        """A result that reads like a success."""
+        return ToolResult(call.id, "Done.") if self.is_cancelled() else None
+
+
+@mutant(
+    breaks="turn",
+    statement="After a stop the calls that never ran are told as done (Zoo-Code-Org/Zoo-Code#1716)",
+    scenario="cancel/between-tools",
+    killed_by="result_carried.invented",
+)
+def stopped_calls_are_done(brief: Brief) -> None:
+    """The calls that a stop leaves over get a result so that the API takes the history: "Done.".
+
+    The reference agent that closes what a stop leaves open.
+    """
+    build(brief, turn=FillsIn).run()
+
+
+@mutant(
+    breaks="turn",
+    statement="Answers are taken in their order, and not by their call (langgraph#6533)",
+    scenario="allowed-payment/about-another-call",
+    killed_by="approval.another",
+)
+def takes_any_approval(brief: Brief) -> None:
+    """An answer about another call is taken for the answer about this one.
+
+    The reference agent that asks once and compares no ids.
+    """
+
+    def take(loop: Loop, call: ToolUse) -> ToolResult:
+        assert loop.toolbox._ask is not None
+        loop.toolbox._ask(call.name, call.input, id=call.id)
+        return loop.watched(call, loop.toolbox.run(call))
+
+    play_asking(brief, take)

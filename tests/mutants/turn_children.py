@@ -1,0 +1,162 @@
+"""The sub-agents of a turn: wrong agents that lose count of them, or of what they said."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from harness.agent import build
+from harness.agent.agent_loop import Loop
+from harness.agent.task_tool import TaskTranscript
+from harness.agent.turn_policy import BudgetedModel, Policy, open_budget
+from harness.core.values.brief import Brief
+from harness.core.values.messages import ToolResult, ToolUse
+from tests.mutants import mutant
+from tests.mutants.children_handled import play_telling
+
+
+def own_account(
+    brief: Brief, transcript: Any, paid: BudgetedModel, *parts: Any, **more: Any
+) -> Loop:
+    """A loop whose model is paid from an account that was opened for it alone."""
+    account = open_budget(Policy(), brief.clock.now_ms)
+    return Loop(transcript, BudgetedModel(paid._model, account), *parts, **more)
+
+
+@mutant(
+    breaks="turn",
+    statement="Sub-agents each kept to their budget, and cost six times the message's (87, 90)",
+    scenario="children-spend-the-budget",
+    killed_by="budget_ceiling.tokens",
+)
+def children_have_their_own_account(brief: Brief) -> None:
+    """Each sub-agent has its own budget, and the turn pays for none of them.
+
+    The reference agent whose family does not share.
+    """
+    build(brief, turn=partial(own_account, brief), spawns=True).run()
+
+
+class _Loop(Loop):
+    def check(self) -> None:
+        """Learn of a cancel, and go on where this is a child."""
+        if isinstance(self.transcript, TaskTranscript):
+            self.is_cancelled()
+        else:
+            super().check()
+
+
+def _right_children_outlive_their_turn(brief: Brief) -> None:
+    """The reference agent with children, which end with their turn."""
+    build(brief, spawns=True).run()
+
+
+@mutant(
+    breaks="turn",
+    statement="A stop reaches the parent and no child (agentscope-java #2408, codex #15732)",
+    scenario="cancelled-with-a-child",
+    killed_by="child_cancelled.goes_on",
+    look_alike=_right_children_outlive_their_turn,
+)
+def children_outlive_their_turn(brief: Brief) -> None:
+    """The user cancels a turn, and the children that it waits for work on.
+
+    The reference agent whose children see a cancel and go on.
+    """
+    build(brief, turn=_Loop, spawns=True).run()
+
+
+@mutant(
+    breaks="turn",
+    statement="A parent reads 1/1 succeeded in place of its child's words (pi-subagents #25)",
+    scenario="result-of-a-child",
+    killed_by="child_result.lost",
+)
+def counts_its_children(brief: Brief) -> None:
+    """Each child is told by whether it succeeded, and not by what it said.
+
+    The reference agent whose children leave a number.
+    """
+
+    def tell(call: ToolUse, result: ToolResult) -> ToolResult:
+        return ToolResult(call.id, "0/1 succeeded" if result.is_error else "1/1 succeeded")
+
+    play_telling(brief, tell)
+
+
+def _right_cuts_its_children(brief: Brief) -> None:
+    """The reference agent that cuts what its children say, and says so."""
+
+    def tell(call: ToolUse, result: ToolResult) -> ToolResult:
+        return ToolResult(call.id, f"{result.text[:100]} [cut]", result.is_error)
+
+    play_telling(brief, tell)
+
+
+@mutant(
+    breaks="turn",
+    statement="A parent reads the first 100 characters of a child (earendil-works/pi#4710)",
+    scenario="result-of-a-child",
+    killed_by="child_result.part",
+    look_alike=_right_cuts_its_children,
+)
+def cuts_its_children(brief: Brief) -> None:
+    """The words of a child are cut, and nothing says so.
+
+    The reference agent that cuts what its children say.
+    """
+
+    def tell(call: ToolUse, result: ToolResult) -> ToolResult:
+        return ToolResult(call.id, result.text[:100], result.is_error)
+
+    play_telling(brief, tell)
+
+
+def _right_each_child_succeeds(brief: Brief) -> None:
+    """The reference agent that tells of a failed child in words alone."""
+
+    def tell(call: ToolUse, result: ToolResult) -> ToolResult:
+        told = f"It did not get there: {result.text}" if result.is_error else result.text
+        return ToolResult(call.id, told)
+
+    play_telling(brief, tell)
+
+
+@mutant(
+    breaks="turn",
+    statement="A stuck child counts as completed (software-agent-sdk #3703, claude-code #73372)",
+    scenario="child-that-does-not-finish/fails",
+    killed_by="child_result.told_as_done",
+    look_alike=_right_each_child_succeeds,
+)
+def each_child_succeeds(brief: Brief) -> None:
+    """A child that did not finish is told as one that did.
+
+    The reference agent whose children always succeed.
+    """
+
+    def tell(call: ToolUse, result: ToolResult) -> ToolResult:
+        return ToolResult(call.id, "Task completed." if result.is_error else result.text)
+
+    play_telling(brief, tell)
+
+
+@mutant(
+    breaks="turn",
+    statement="Results are kept by tool, so each call gets the first one",
+    scenario="result-of-a-child",
+    killed_by="child_result.another",
+)
+def first_child_speaks_for_all(brief: Brief) -> None:
+    """The result of the first child is given to the calls of all.
+
+    The reference agent that knows one result.
+    """
+
+    first: list[str] = []
+
+    def tell(call: ToolUse, result: ToolResult) -> ToolResult:
+        first.append(result.text)
+        return ToolResult(call.id, first[0], result.is_error)
+
+    play_telling(brief, tell)
