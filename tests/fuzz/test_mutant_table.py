@@ -55,7 +55,7 @@ def test_a_mutant_out_of_reach_is_told_with_its_reason_and_not_counted() -> None
 def test_a_mutant_is_played_with_the_client_and_on_the_wire_that_show_its_defect() -> None:
     def campaigns(scenario: str) -> list[tuple[str, str, int]]:
         mutant = mutants.Mutant("model", "", scenario, "")
-        found = plans("a", mutant, 5_000, 1)
+        found = plans("no_breaker", mutant, 5_000, 1)
         return [(plan.target.partition("?")[2], plan.wire, count) for plan, count in found]
 
     assert campaigns("busy") == [("client=plain", "anthropic", 1_500), ("", "anthropic", 3_500)]

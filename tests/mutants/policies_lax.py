@@ -120,3 +120,17 @@ def tasks_without_number(brief: Brief) -> None:
     The reference agent with any number of sub-agents.
     """
     build(brief, policy=Policy(max_tasks=1000), spawns=True).run()
+
+
+@mutant(
+    breaks="policy",
+    statement="A call cut off at max_tokens is run with a part of its input (incidents 114-116)",
+    scenario="empty-inputs/truncated-at-max-tokens",
+    killed_by="args_complete",
+)
+def runs_truncated_calls(brief: Brief) -> None:
+    """Calls of a reply that was cut at its length are run with what arrived of their input.
+
+    The reference agent that takes a cut reply for a whole one.
+    """
+    build(brief, policy=Policy(runs_calls_on=frozenset({"tool_use", "max_tokens"}))).run()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import partial
@@ -154,3 +155,33 @@ def tries_lost_answers_again(brief: Brief) -> None:
     The reference agent with such tools.
     """
     build(brief, tools=Eager(brief.tools)).run()
+
+
+class StashedByName(Toolbox):
+    """Fetches a result from the queue of its tool."""
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        super().__init__(tools)
+        self._waiting: defaultdict[str, deque[str]] = defaultdict(deque)
+
+    def run(self, call: ToolUse) -> ToolResult:
+        """Run a call; a failure is answered at once, and its output stays in the queue."""
+        result = super().run(call)
+        self._waiting[call.name].append(result.text)
+        if result.is_error:
+            return result
+        return msgspec.structs.replace(result, content=self._waiting[call.name].popleft())
+
+
+@mutant(
+    breaks="tools",
+    statement="Outputs are attached to the wrong call, off by one (seeds 38, 39)",
+    scenario="identical-failures/own-result-each",
+    killed_by="history_faithful.swapped_result",
+)
+def results_stashed_by_name(brief: Brief) -> None:
+    """Outputs wait in a queue of their tool's name; one that is not fetched shifts all that follow.
+
+    The reference agent whose results are known by tool alone.
+    """
+    build(brief, tools=StashedByName(brief.tools)).run()

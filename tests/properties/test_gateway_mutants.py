@@ -21,7 +21,7 @@ from tests.properties.oracle import objections
 
 pytestmark = pytest.mark.real
 
-MUTANTS = {name: (mutant, module) for name, mutant, module in mutants.every()}
+MUTANTS = {name: (mutant, wrong) for name, mutant, wrong in mutants.every()}
 
 GATEWAYS = (
     "answers_redelivery",
@@ -54,10 +54,10 @@ def _history(name: str, scenario: Scenario) -> History:
 def _found(name: str, *phases: Phase) -> Scenario:
     """A scenario in which the mutant has the finding made for it; without the phase that explains
     a failure, for that plays the smallest scenario hundreds of times."""
-    mutant, module = MUTANTS[name]
+    mutant, wrong = MUTANTS[name]
 
     def is_killed(scenario: Scenario) -> bool:
-        found = run(scenario, module.agent).verdict.findings
+        found = run(scenario, wrong.agent).verdict.findings
         return any(f.code == mutant.killed_by or f.check == mutant.killed_by for f in found)
 
     search = settings(

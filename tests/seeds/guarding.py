@@ -1,16 +1,14 @@
-"""What the tests of breakers share: calls carried out on a guard, and mutants on their scenario."""
+"""What the tests of breakers share: calls carried out on a guard, and the right agent."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from types import ModuleType
 from typing import TypeAlias
 
 from harness.agent import agent as reference
 from harness.agent.guards import Decision, Guard, Proceed, Watch
 from harness.core.values.messages import Json, ToolResult, ToolUse
 from harness.runner import Run, run
-from tests.mutants.__main__ import is_killed
 from tests.scenarios.all_runs import named
 
 Step: TypeAlias = tuple[str, Json, Json]
@@ -50,14 +48,4 @@ def passes(scenario: str) -> Run:
     """The reference agent's run of a scenario, which has no finding."""
     done = run(named(scenario), reference)
     assert done.verdict.verdict == "pass", done.verdict.findings
-    return done
-
-
-def dies(mutant: ModuleType) -> Run:
-    """The mutant's run of its scenario, in which it is killed by its check, and the reference is
-    not."""
-    passes(mutant.MUTANT.scenario)
-    done = run(named(mutant.MUTANT.scenario), mutant.agent)
-    codes = [finding.code for finding in done.verdict.findings]
-    assert is_killed(mutant.MUTANT, codes), codes
     return done

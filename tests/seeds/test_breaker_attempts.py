@@ -21,20 +21,10 @@ from harness.agent.sessions.session_archive import Archive, ArchivedTranscript
 from harness.core.values.brief import ToolError
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message, ToolResult, ToolUse, assistant, results, user
-from harness.runner import run
 from tests.agent.replies import text, too_long, use
 from tests.agent.stand import Stand
-from tests.mutants import (
-    aborted_turn_is_replayed,
-    counters_shared_between_sessions,
-    results_stashed_by_name,
-    trip_is_retried,
-    trip_is_told_twice,
-    trip_leaves_calls_open,
-    trip_rolls_rows_back,
-)
-from tests.scenarios.all_runs import named
-from tests.seeds.guarding import dies, passes
+from tests.seeds.caught import caught
+from tests.seeds.guarding import passes
 
 AGAIN = use("memory", {"action": "replace"})
 
@@ -100,7 +90,7 @@ def test_sessions_have_counters_of_their_own(tmp_path: Path) -> None:
     )
     stand.run()
     assert len(stand.calls) == 6
-    dies(counters_shared_between_sessions)
+    caught("counters_shared_between_sessions")
 
 
 @pytest.mark.seed(14)
@@ -137,7 +127,7 @@ def test_a_trip_is_told_once_and_stored_once(tmp_path: Path) -> None:
     assert [row.text for row in stand.rows() if row.role == "assistant" and row.text] == [
         "I could not store that."
     ]
-    dies(trip_is_told_twice)
+    caught("trip_is_told_twice")
 
 
 @pytest.mark.seed(27, kind="mutant")
@@ -145,7 +135,7 @@ def test_a_trip_is_not_tried_again(tmp_path: Path) -> None:
     stand = looping(tmp_path, "store it").run()
     assert len(stand.calls) == 3
     assert stand.provider.purposes == ["main"] * 6
-    dies(trip_is_retried)
+    caught("trip_is_retried")
 
 
 @pytest.mark.seed(28, kind="mutant")
@@ -153,7 +143,7 @@ def test_a_trip_takes_nothing_back(tmp_path: Path) -> None:
     """Before #12918 the list was as before the attempt, and users lost their turn."""
     stand = looping(tmp_path, "store it").run()
     assert stand.sides == "u" + "au" * 5 + "a"
-    dies(trip_rolls_rows_back)
+    caught("trip_rolls_rows_back")
 
 
 @pytest.mark.seed(29, kind="mutant")
@@ -161,7 +151,7 @@ def test_after_a_trip_every_stored_call_has_its_result(tmp_path: Path) -> None:
     stand = looping(tmp_path, "store it").run()
     assert unanswered(stand.rows()) == set()
     assert stand.rows()[-1].text == "I could not store that."
-    dies(trip_leaves_calls_open)
+    caught("trip_leaves_calls_open")
 
 
 @pytest.mark.seed(31, kind="mutant")
@@ -175,7 +165,7 @@ def test_the_next_turn_goes_on_from_the_failed_one(tmp_path: Path) -> None:
     )
     assert first["messages"][-2]["content"][-1]["text"] == "I could not store that."
     assert len(stand.calls) == 6
-    dies(aborted_turn_is_replayed)
+    caught("aborted_turn_is_replayed")
 
 
 @pytest.mark.seed(31)
@@ -200,8 +190,8 @@ def test_store_and_wire_are_one_list() -> None:
     }
     last = trace.exchanges[-1].node.messages
     assert {message.text for message in last} <= stored | {""}
-    for mutant in (trip_rolls_rows_back, aborted_turn_is_replayed):
-        findings = run(named(mutant.MUTANT.scenario), mutant.agent).verdict.findings
+    for name in ("trip_rolls_rows_back", "aborted_turn_is_replayed"):
+        findings = caught(name).verdict.findings
         assert "reload_equivalence" in {f.code.split(".")[0] for f in findings}
 
 
@@ -210,7 +200,7 @@ def test_a_result_belongs_to_its_call_by_id(tmp_path: Path) -> None:
     """A result is created with the id of its call and never stored apart from it. It cannot be
     mistaken for the result of another call or of an earlier attempt."""
     passes("identical-failures/own-result-each")
-    dies(results_stashed_by_name)
+    caught("results_stashed_by_name")
 
 
 @pytest.mark.seed(39)

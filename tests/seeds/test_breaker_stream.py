@@ -17,18 +17,8 @@ from harness.agent.guards.guard_protocol import cut_off, needed_by
 from harness.core.values.messages import Json, ToolSpec, ToolUse
 from tests.agent.replies import text, use
 from tests.agent.stand import Stand
-from tests.mutants import (
-    breaker_cleared_by_harmless_call,
-    breaker_counts_messages,
-    breaker_counts_no_argument_tools,
-    null_input_is_not_empty,
-    optional_arguments_are_missed,
-    prefixed_names_are_not_exempt,
-    runs_truncated_calls,
-    unparsed_input_is_not_empty,
-    validation_hides_calls,
-)
-from tests.seeds.guarding import Step, decide, dies, one_by_one, passes, words
+from tests.seeds.caught import caught
+from tests.seeds.guarding import Step, decide, one_by_one, passes, words
 
 WRITE = ToolSpec("write", input_schema={"type": "object", "required": ["path", "content"]})
 GUIDE = ToolSpec("get_guide", input_schema={"type": "object", "properties": {}})
@@ -77,7 +67,7 @@ def test_null_and_nothing_are_empty_and_a_key_without_a_value_is_not() -> None:
         assert words(guard(), ("write", nothing, "")) == ["Refuse"]
     for something in ({"a": ""}, {"a": None}):
         assert words(guard(), ("write", something, "ok")) == ["Proceed"]
-    dies(null_input_is_not_empty)
+    caught("null_input_is_not_empty")
 
 
 @pytest.mark.seed(20, kind="mutant")
@@ -86,7 +76,7 @@ def test_a_good_call_in_the_message_clears_the_count() -> None:
     for _ in range(10):
         assert words(counting, EMPTY, WHOLE) == ["Refuse", "Proceed"]
         assert words(counting, WHOLE, EMPTY) == ["Proceed", "Refuse"]
-    dies(breaker_counts_messages)
+    caught("breaker_counts_messages")
 
 
 @pytest.mark.seed(21)
@@ -100,7 +90,7 @@ def test_three_empty_calls_of_one_message_count_once() -> None:
 @pytest.mark.seed(22, kind="mutant")
 def test_a_tool_without_parameters_is_called_with_nothing() -> None:
     assert one_by_one(guard(), [LOOK] * 10) == ["Proceed"] * 10
-    dies(breaker_counts_no_argument_tools)
+    caught("breaker_counts_no_argument_tools")
 
 
 @pytest.mark.seed(22, kind="differs")
@@ -116,7 +106,7 @@ def test_bare_and_prefixed_names_are_one_tool() -> None:
     assert one_by_one(guard(), [EMPTY, ("mcp__copilot__write", {}, "")] * 2)[-1] == "EndTurn"
     specs = (ToolSpec("mcp__copilot__write", input_schema=WRITE.input_schema),)
     assert words(EmptyInputGuard(needed_by(specs)), EMPTY) == ["Refuse"]
-    dies(prefixed_names_are_not_exempt)
+    caught("prefixed_names_are_not_exempt")
 
 
 @pytest.mark.seed(24, kind="mutant")
@@ -128,13 +118,13 @@ def test_a_tool_with_optional_parameters_alone_is_called_with_nothing() -> None:
     news: list[Step] = [("list", {}, f"page {n}") for n in range(10)]
     assert one_by_one(watch, news) == ["Proceed"] * 10
     assert one_by_one(watch, [("list", {}, "all")] * 5)[-1] == "EndTurn"
-    dies(optional_arguments_are_missed)
+    caught("optional_arguments_are_missed")
 
 
 @pytest.mark.seed(25, kind="mutant")
 def test_a_harmless_call_between_empty_ones_hides_nothing() -> None:
     assert one_by_one(guard(), [EMPTY, LOOK] * 4)[-2] == "EndTurn"
-    dies(breaker_cleared_by_harmless_call)
+    caught("breaker_cleared_by_harmless_call")
 
 
 @pytest.mark.seed(33, kind="differs")
@@ -161,7 +151,7 @@ def test_an_empty_call_is_counted_before_anything_validates_it(tmp_path: Path) -
     assert stand.calls == []
     assert stand.provider.requests[0]["tools"][0]["input_schema"]["required"] == ["path"]
     assert len(stand.provider.requests) == 5
-    dies(validation_hides_calls)
+    caught("validation_hides_calls")
 
 
 @pytest.mark.seed(35, kind="mutant")
@@ -173,7 +163,7 @@ def test_arguments_that_were_cut_are_no_arguments(name: str) -> None:
 
 @pytest.mark.seed(35, kind="mutant")
 def test_a_breaker_that_misses_the_wrapper_is_caught() -> None:
-    dies(unparsed_input_is_not_empty)
+    caught("unparsed_input_is_not_empty")
 
 
 @pytest.mark.seed(36)
@@ -189,7 +179,7 @@ def test_guidance_and_then_a_right_call_set_all_counters_to_zero() -> None:
 
 @pytest.mark.seed(37, kind="mutant")
 def test_a_call_of_a_reply_that_was_cut_is_not_run(tmp_path: Path) -> None:
-    dies(runs_truncated_calls)
+    caught("runs_truncated_calls")
     cut = cut_off(ToolUse("t", "write", {"path": "a", "content": "all of it?"}))
     assert isinstance(guard().before(cut), Refuse)
 

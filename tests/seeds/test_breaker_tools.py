@@ -27,16 +27,8 @@ from harness.core.values.brief import ToolError
 from harness.core.values.messages import Json, ToolUse
 from tests.agent.replies import use
 from tests.agent.stand import Stand
-from tests.mutants import (
-    asks_once_for_a_batch,
-    error_words_begin_anew,
-    records_expanded_arguments,
-    refuses_changed_arguments,
-    success_clears_by_prefix,
-    success_clears_nothing,
-    tool_success_resets,
-)
-from tests.seeds.guarding import Step, decide, dies, one_by_one, passes, words
+from tests.seeds.caught import caught
+from tests.seeds.guarding import Step, decide, one_by_one, passes, words
 
 ERROR = ValueError("old_text is required")
 X: Json = {"action": "replace", "text": "Oslo"}
@@ -60,7 +52,7 @@ def test_three_equal_failures_run_and_the_fourth_does_not() -> None:
 def test_the_fourth_call_does_not_run_whatever_the_errors_said() -> None:
     failing = [("memory", X, ValueError(error)) for error in ("no disk", "locked", "no row", "x")]
     assert one_by_one(IdenticalFailureGuard(), failing)[2:] == ["Guide", "Refuse"]
-    dies(error_words_begin_anew)
+    caught("error_words_begin_anew")
 
 
 @pytest.mark.seed(2, kind="mutant")
@@ -69,7 +61,7 @@ def test_a_success_sets_the_counter_to_zero() -> None:
     for _ in range(3):
         assert "Refuse" not in one_by_one(guard, [FAIL, FAIL, OK])
     assert one_by_one(guard, [FAIL] * 4) == ["Proceed", "Guide", "Guide", "Refuse"]
-    dies(success_clears_nothing)
+    caught("success_clears_nothing")
 
 
 @pytest.mark.seed(3)
@@ -89,7 +81,7 @@ def test_other_arguments_run_after_three_failures() -> None:
 
 @pytest.mark.seed(3, kind="mutant")
 def test_a_breaker_that_ignores_arguments_refuses_the_corrected_call() -> None:
-    dies(refuses_changed_arguments)
+    caught("refuses_changed_arguments")
 
 
 @pytest.mark.seed(4)
@@ -143,7 +135,7 @@ def test_a_harmless_success_of_the_tool_clears_nothing() -> None:
     news: list[Step] = [("memory", {"action": "list"}, f"{n} facts") for n in range(9)]
     calls = [call for new in news for call in (FAIL, new)]
     assert set(one_by_one(IdenticalFailureGuard(), calls)) == {"Proceed"}
-    dies(tool_success_resets)
+    caught("tool_success_resets")
 
 
 @pytest.mark.seed(9, kind="mutant")
@@ -151,7 +143,7 @@ def test_a_success_of_read_says_nothing_of_names_that_begin_so() -> None:
     read: Step = ("read", {}, "nothing yet")
     longer: Step = ("read:x", {"path": "notes.md"}, ValueError("no file"))
     assert one_by_one(IdenticalFailureGuard(), [read, longer] * 4)[-1] == "Refuse"
-    dies(success_clears_by_prefix)
+    caught("success_clears_by_prefix")
 
 
 @pytest.mark.seed(10)
@@ -182,7 +174,7 @@ def test_check_and_record_use_the_arguments_that_the_model_gave(tmp_path: Path) 
     sent = [b for m in stand.provider.requests[-1]["messages"] for b in m["content"]]
     asked = [block["input"] for block in sent if block["type"] == "tool_use"]
     assert asked == [{"text": "@@file:report.md"}] * 5
-    dies(records_expanded_arguments)
+    caught("records_expanded_arguments")
 
 
 @pytest.mark.seed(12)
@@ -214,4 +206,4 @@ def test_the_calls_of_a_batch_are_counted_one_after_the_other() -> None:
     decisions = decide(IdenticalFailureGuard(), *[FAIL] * 6)
     assert [isinstance(d, Guide) for d in decisions[:3]] == [False, True, True]
     assert all(isinstance(d, Refuse) for d in decisions[3:])
-    dies(asks_once_for_a_batch)
+    caught("asks_once_for_a_batch")

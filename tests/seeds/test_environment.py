@@ -26,11 +26,8 @@ from harness.agent.tool_environment import (
 )
 from harness.core.values.messages import Json
 from harness.runner import Run, run
-from tests.mutants import (
-    bridge_forgets_extra_args,
-    extra_args_become_text,
-    file_tool_has_its_own_settings,
-)
+from tests import mutants
+from tests.mutants.environments import by_hand, file_tool_has_its_own_settings
 from tests.scenarios.all_runs import all_runs, named
 from tests.seeds.caught import caught
 from tests.seeds.environments import (
@@ -67,7 +64,7 @@ def test_every_order_makes_the_same_container(order: tuple[str, ...]) -> None:
 @pytest.mark.seed(125, 126, kind="mutant")
 @pytest.mark.parametrize("order", ORDERS, ids="-".join)
 def test_a_tool_with_settings_of_its_own_makes_the_order_decide(order: tuple[str, ...]) -> None:
-    played = run(named(_in_order(order)), file_tool_has_its_own_settings.agent)
+    played = run(named(_in_order(order)), file_tool_has_its_own_settings)
     told = [f.message for f in played.verdict.findings if f.code == "expect.inputs"]
     assert len(told) == (order[0] != "terminal")
     assert all("env, extra_args" in message for message in told)
@@ -136,7 +133,7 @@ def test_a_table_has_each_key_once_in_each_spelling() -> None:
 
 @pytest.mark.seed(128, kind="mutant")
 def test_a_bridge_that_is_written_by_hand_loses_a_key() -> None:
-    handed = bridge_forgets_extra_args.by_hand(from_section(CONFIGURED))
+    handed = by_hand(from_section(CONFIGURED))
     assert to_variables(from_section(CONFIGURED)).keys() - handed.keys() == {"TERMINAL_EXTRA_ARGS"}
     [made] = created(caught("bridge_forgets_extra_args"))
     assert made == {**CONFIGURED, "extra_args": []}
@@ -164,7 +161,7 @@ def test_a_list_that_is_joined_is_another_list() -> None:
     assert created(run(named("environment-parity/json-in-strings"), reference)) == [CONFIGURED]
     [made] = created(caught("extra_args_become_text"))
     assert made["extra_args"] == ["--gpus all"] != CONFIGURED["extra_args"]
-    assert extra_args_become_text.MUTANT.killed_by == "expect.inputs"
+    assert mutants.named("extra_args_become_text").mutant.killed_by == "expect.inputs"
 
 
 def test_every_order_is_a_run() -> None:

@@ -18,7 +18,8 @@ from harness.agent import build
 from harness.agent.tool_environment import Environments, EnvironmentSpec, from_section
 from harness.core.values.messages import Json
 from harness.runner import run
-from tests.mutants import two_containers_at_once
+from tests import mutants
+from tests.mutants.environments import AtOnce
 from tests.scenarios.all_runs import named
 from tests.seeds.caught import caught
 from tests.seeds.environments import CONFIGURED, SECTIONS, TOOLS, Recording, created
@@ -67,11 +68,11 @@ def test_a_second_tool_waits_while_the_first_still_makes_the_container() -> None
 @pytest.mark.seed(130, kind="mutant")
 def test_without_a_lock_each_racer_makes_one() -> None:
     assert created(caught("two_containers_at_once")) == [CONFIGURED] * 2
-    locked = run(named(two_containers_at_once.MUTANT.scenario), _at_once)
+    locked = run(named(mutants.named("two_containers_at_once").mutant.scenario), _at_once)
     assert locked.verdict.findings == ()
     assert created(locked) == [CONFIGURED]
 
 
 def _at_once(brief: Any) -> None:
     """The mutant's loop with the reference agent's environments."""
-    build(brief, turn=two_containers_at_once.AtOnce).run()
+    build(brief, turn=AtOnce).run()

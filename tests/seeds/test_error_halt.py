@@ -11,16 +11,10 @@ from harness.agent.guards.guard_protocol import result_words
 from harness.agent.toolbox import Toolbox
 from harness.core.values.brief import Tool, ToolError
 from harness.core.values.messages import Json, Opaque, Text, ToolResult, ToolUse
-from tests.mutants import (
-    any_success_resets,
-    error_key_is_cut,
-    error_text_as_key,
-    keying_raises,
-    single_streak,
-    stale_guards,
-)
+from tests.mutants.guards_on_failures import SingleStreak
 from tests.mutants.halt import Halt
-from tests.seeds.guarding import dies, one_by_one, passes, runs_before_refusal, words
+from tests.seeds.caught import caught
+from tests.seeds.guarding import one_by_one, passes, runs_before_refusal, words
 
 PREFIX = "x " * 60
 """120 characters that say nothing."""
@@ -57,7 +51,7 @@ def test_a_difference_behind_character_120_is_another_error_too() -> None:
     errors = [f"{PREFIX}{letter}" for letter in "abcdef"]
     assert failing_runs(*errors) == 6
     assert one_by_one(Halt(), [fails(error) for error in errors])[2] == "EndTurn"
-    dies(error_key_is_cut)
+    caught("error_key_is_cut")
 
 
 @pytest.mark.seed(118, kind="mutant")
@@ -78,7 +72,7 @@ def test_what_changes_by_itself_makes_no_other_error(error: str) -> None:
 
 @pytest.mark.seed(118, kind="mutant")
 def test_a_time_in_the_error_defeats_a_raw_key() -> None:
-    assert dies(error_text_as_key).history.past.tool_calls["memory"] > 3
+    assert caught("error_text_as_key").history.past.tool_calls["memory"] > 3
 
 
 @pytest.mark.seed(119, kind="mutant")
@@ -86,8 +80,8 @@ def test_two_tools_that_fail_in_turn_are_stopped() -> None:
     calls = [fails("no"), fails("gone", "notes")] * 6
     for guard in (IdenticalFailureGuard(), Watch(standard_guards(()))):
         assert runs_before_refusal(one_by_one(guard, calls)) == 6
-    assert one_by_one(single_streak.SingleStreak(), calls) == ["Proceed"] * 12
-    dies(single_streak)
+    assert one_by_one(SingleStreak(), calls) == ["Proceed"] * 12
+    caught("single_streak")
 
 
 @pytest.mark.seed(120)
@@ -104,7 +98,7 @@ def test_a_harmless_success_hides_no_loop() -> None:
     calls = [("today", {}, "Saturday"), fails("no")] * 6
     assert runs_before_refusal(one_by_one(IdenticalFailureGuard(), calls)) == 7
     assert one_by_one(Halt(), calls) == ["Proceed"] * 12
-    dies(any_success_resets)
+    caught("any_success_resets")
 
 
 @pytest.mark.seed(122)
@@ -125,7 +119,7 @@ def test_all_results_of_a_batch_are_stored_before_the_end(name: str) -> None:
 def test_the_end_of_one_turn_does_not_end_the_next() -> None:
     last = passes("circles/next-turn-is-fresh").history.trace.sendings[-1].request
     assert (last.status, last.text) == ("ok", "It is 9090 now.")
-    dies(stale_guards)
+    caught("stale_guards")
 
 
 @pytest.mark.seed(124)
@@ -168,4 +162,4 @@ def test_an_error_without_words_is_an_error_all_the_same(raised: Exception) -> N
 
 @pytest.mark.seed(124, kind="mutant")
 def test_a_key_of_text_alone_breaks_the_turn() -> None:
-    dies(keying_raises)
+    caught("keying_raises")

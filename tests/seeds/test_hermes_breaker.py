@@ -17,19 +17,9 @@ from harness.agent.guards import (
 from harness.agent.turn_policy import Policy
 from tests.agent.replies import text, use
 from tests.agent.stand import Stand
-from tests.mutants import (
-    asks_once_for_a_batch,
-    calls_one_by_one,
-    counts_calls_only,
-    counts_results_only,
-    empty_result_is_failure,
-    judge_says_no,
-    no_circles,
-    resets_when_fired,
-    tool_success_resets,
-    warnings_only,
-)
-from tests.seeds.guarding import decide, dies, one_by_one, passes, runs_before_refusal, words
+from tests.mutants.watches import WarnsOnly
+from tests.seeds.caught import caught
+from tests.seeds.guarding import decide, one_by_one, passes, runs_before_refusal, words
 
 SAME = ("look", {"at": 1}, "nothing new")
 WORDS = ("row", "disk", "lock", "node", "path", "key", "host", "port", "user", "team", "room")
@@ -50,13 +40,13 @@ def test_the_breaker_fires_after_as_many_in_a_row_and_in_a_batch(guard: Any, lim
 
 @pytest.mark.seed(98, kind="mutant")
 def test_a_batch_that_is_checked_as_a_whole_runs_as_a_whole() -> None:
-    assert dies(asks_once_for_a_batch).history.past.tool_calls["read"] == 6
+    assert caught("asks_once_for_a_batch").history.past.tool_calls["read"] == 6
 
 
 @pytest.mark.seed(99, kind="mutant")
 def test_what_has_fired_does_not_begin_again() -> None:
     assert one_by_one(RepeatGuard(), [SAME] * 9)[3:] == ["Refuse"] + ["EndTurn"] * 5
-    assert dies(resets_when_fired).history.past.tool_calls["read"] > 12
+    assert caught("resets_when_fired").history.past.tool_calls["read"] > 12
 
 
 @pytest.mark.seed(100, kind="mutant")
@@ -67,9 +57,9 @@ def test_circles_are_seen(period: int) -> None:
 
 
 @pytest.mark.seed(100, kind="mutant")
-@pytest.mark.parametrize("mutant", [no_circles, calls_one_by_one])
-def test_a_breaker_that_sees_no_circle_lets_it_go_on(mutant: Any) -> None:
-    dies(mutant)
+@pytest.mark.parametrize("mutant", ["no_circles", "calls_one_by_one"])
+def test_a_breaker_that_sees_no_circle_lets_it_go_on(mutant: str) -> None:
+    caught(mutant)
     passes("circles/of-three")
 
 
@@ -86,7 +76,7 @@ def test_polling_is_left_alone() -> None:
     polls = [("job", {}, f"{n} %") for n in range(30)]
     assert one_by_one(Watch(standard_guards(())), polls) == ["Proceed"] * 30
     passes("circles/while-something-changes")
-    dies(counts_calls_only)
+    caught("counts_calls_only")
 
 
 @pytest.mark.seed(102)
@@ -108,7 +98,7 @@ def test_a_tool_that_fails_with_other_arguments_and_other_words_is_stopped_after
 
 @pytest.mark.seed(102, kind="mutant")
 def test_a_success_of_the_tool_clears_too_much() -> None:
-    dies(tool_success_resets)
+    caught("tool_success_resets")
 
 
 @pytest.mark.seed(103, kind="mutant")
@@ -118,14 +108,14 @@ def test_a_success_of_the_tool_clears_too_much() -> None:
 def test_no_hits_are_no_failure(nothing: str) -> None:
     calls = [("search", {"for": n}, nothing) for n in range(9)]
     assert one_by_one(Watch(standard_guards(())), calls) == ["Proceed"] * 9
-    dies(empty_result_is_failure)
+    caught("empty_result_is_failure")
 
 
 @pytest.mark.seed(103, kind="mutant")
 def test_one_result_of_different_calls_is_no_loop() -> None:
     calls = [("write", {"path": n}, "written") for n in range(9)]
     assert one_by_one(Watch(standard_guards(())), calls) == ["Proceed"] * 9
-    dies(counts_results_only)
+    caught("counts_results_only")
 
 
 @pytest.mark.seed(104)
@@ -140,17 +130,17 @@ def test_guidance_needs_no_model_and_no_time() -> None:
 
 @pytest.mark.seed(105, kind="mutant")
 def test_a_judge_who_says_no_does_not_make_a_loop_right() -> None:
-    assert dies(judge_says_no).history.past.purpose_calls["aux"] > 0
+    assert caught("judge_says_no").history.past.purpose_calls["aux"] > 0
     assert passes("circles/asks-a-judge").history.past.purpose_calls["aux"] == 0
 
 
 @pytest.mark.seed(106, kind="mutant")
 def test_warnings_alone_stop_nothing(tmp_path: Path) -> None:
-    dies(warnings_only)
+    caught("warnings_only")
     assert one_by_one(IdenticalFailureGuard(), [FAIL] * 2) == ["Proceed", "Guide"]
     stand = Stand(tmp_path, [use("memory", {"action": "replace"})], "hello")
     stand.tool("memory", FAIL[2])
-    stand.run(watch=warnings_only.WarnsOnly, policy=Policy(max_model_calls=10))
+    stand.run(watch=WarnsOnly, policy=Policy(max_model_calls=10))
     assert len(stand.calls) == 9
     assert len(stand.provider.mains) == 10
     assert [len(row.tool_results[0].content) for row in stand.rows() if row.tool_results][:3] == [

@@ -11,14 +11,8 @@ from harness.agent.guards import EndTurn, Guard, Proceed, Refuse, Watch, standar
 from harness.core.values.messages import Json, Text, ToolResult, ToolUse
 from tests.agent.replies import text, use, uses
 from tests.agent.stand import Stand
-from tests.mutants import (
-    halts_without_results,
-    hashes_guidance,
-    no_last_word,
-    refusals_uncounted,
-    surrogate_crash,
-)
-from tests.seeds.guarding import dies, one_by_one, passes, runs_before_refusal, words
+from tests.seeds.caught import caught
+from tests.seeds.guarding import one_by_one, passes, runs_before_refusal, words
 
 
 @pytest.mark.seed(110, kind="mutant")
@@ -31,14 +25,14 @@ def test_a_block_inside_a_batch_leaves_no_call_without_its_result(tmp_path: Path
     stand.run()
     for asked, answered in zip(stand.rows()[1:6:2], stand.rows()[2:7:2], strict=True):
         assert [u.id for u in asked.tool_uses] == [r.id for r in answered.tool_results]
-    dies(halts_without_results)
+    caught("halts_without_results")
 
 
 @pytest.mark.seed(111, kind="mutant")
 def test_a_result_is_compared_without_what_was_added_to_it() -> None:
     done = passes("circles/one-call")
     assert done.history.past.tool_calls["read"] == 3
-    dies(hashes_guidance)
+    caught("hashes_guidance")
 
 
 @pytest.mark.seed(112)
@@ -52,7 +46,9 @@ def test_half_an_emoji_does_not_raise_and_counts(half: Json, fails: bool) -> Non
 
 @pytest.mark.seed(112, kind="mutant")
 def test_hashing_half_an_emoji_breaks_the_turn() -> None:
-    assert "surrogates not allowed" in str(dies(surrogate_crash).history.trace.sendings[-1].request)
+    assert "surrogates not allowed" in str(
+        caught("surrogate_crash").history.trace.sendings[-1].request
+    )
 
 
 class Forbids:
@@ -92,7 +88,7 @@ def test_a_batch_of_refused_calls_is_one_thought() -> None:
 
 @pytest.mark.seed(113, kind="mutant")
 def test_uncounted_refusals_go_on_and_on() -> None:
-    dies(refusals_uncounted)
+    caught("refusals_uncounted")
 
 
 @pytest.mark.seed(114, kind="differs")
@@ -110,7 +106,7 @@ def test_a_loop_spread_over_turns_is_seen_by_nobody() -> None:
 def test_a_turn_of_calls_that_cannot_run_ends_with_an_answer(name: str) -> None:
     said = passes(f"repeated-errors/{name}").history.trace.sendings[-1].request
     assert (said.kind, said.status) == ("final", "failed")
-    dies(no_last_word)
+    caught("no_last_word")
 
 
 @pytest.mark.seed(115)

@@ -16,7 +16,7 @@ from harness.agent.turn_policy import Policy
 from harness.checks.budgets import bounded_turn
 from harness.runner import run
 from tests.agent.replies import error, error_body, message_events, sse, text, use
-from tests.mutants import follows_only_cause
+from tests.mutants.model_failures import follows_one
 from tests.scenarios.all_runs import all_runs, named
 from tests.seeds.caught import caught
 from tests.seeds.long_talk import ends, stand
@@ -109,7 +109,7 @@ def test_a_cause_does_not_hide_the_context() -> None:
     error = RuntimeError("the stream failed")
     error.__cause__, error.__context__ = OSError("closed"), ValueError("prompt is too long")
     assert classify(error) == "overflow"
-    assert not follows_only_cause.follows_one(error)
+    assert not follows_one(error)
     caught("follows_only_cause")
 
 
