@@ -12,7 +12,8 @@ from harness.core.scenario.scenario import Turn
 from harness.core.values.messages import Opaque, Text, Thinking, ToolUse, assistant
 from harness.core.values.plans import Reply
 from tests.agent.openai_responses_stand import STREAMS, answered, asked
-from tests.providers.openai_responses.world import content_type, joined, written
+from tests.providers.openai_responses.world import written
+from tests.providers.sends import content_type, joined
 
 
 @STREAMS

@@ -17,7 +17,8 @@ from harness.core.values.messages import Text
 from harness.core.values.plans import ApiError, Reply
 from tests.agent.openai_responses_stand import QUERY, STREAMS, WHOLE, answered, failing
 from tests.http_library import openai_http as http
-from tests.providers.openai_responses.world import content_type, joined, written
+from tests.providers.openai_responses.world import written
+from tests.providers.sends import content_type, joined
 
 
 def streamed(*events: dict[str, Any]) -> bytes:

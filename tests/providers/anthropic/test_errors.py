@@ -13,7 +13,8 @@ from harness.providers.anthropic.response import parse
 from harness.providers.shared.codec import encode
 from tests.http_library import http, since_2
 from tests.providers.anthropic.errors_table import ERRORS, ErrorRow
-from tests.providers.anthropic.sdk import Mouth, joined, written
+from tests.providers.anthropic.sdk import Mouth, written
+from tests.providers.sends import joined
 
 HTML = b"<html><body><h1>413 Request Entity Too Large</h1></body></html>"
 

@@ -15,8 +15,9 @@ from harness.core.values.draws import Draws
 from harness.core.values.messages import Json, Message, Opaque, Text, Thinking, ToolUse
 from harness.core.values.plans import ApiError, Recorded, Reply
 from harness.providers.anthropic.blocks import block_to, message_from
-from tests.providers.anthropic.sdk import ASK, WIRE, Mouth, content_type, joined, reading, written
+from tests.providers.anthropic.sdk import ASK, WIRE, Mouth, reading, written
 from tests.providers.anthropic.strategies import PASSED_THROUGH, objects, replies, texts, words
+from tests.providers.sends import content_type, joined
 
 
 @pytest.fixture(scope="module")
@@ -167,28 +168,6 @@ def test_the_end_carries_the_stop_and_the_whole_usage() -> None:
     assert end["usage"]["input_tokens"] == start["message"]["usage"]["input_tokens"]
     assert end["delta"]["stop_reason"] == "refusal"
     assert end["delta"]["stop_details"]["type"] == "refusal"
-
-
-@given(st.booleans())
-def test_half_an_emoji_is_written_as_an_escape(stream: bool) -> None:
-    reply = Reply((Text("x\ud83d"),))
-    sends = written(reply, stream)
-    assert rb"x\ud83d" in joined(sends)
-    parsed = WIRE.parse(joined(sends), content_type(sends))
-    assert parsed.message == Message("assistant", reply.blocks)
-
-
-def test_ids_follow_from_seed_and_key_alone() -> None:
-    asked = reading()
-    one = WIRE.write(Reply(), asked, "main/model#1", Draws(1))
-    assert WIRE.write(Reply(), asked, "main/model#1", Draws(1)) == one
-    others = (
-        WIRE.write(Reply(), asked, "main/model#2", Draws(1)),
-        WIRE.write(Reply(), asked, "main/model#1", Draws(2)),
-    )
-    ids = {json.loads(joined(sends))["id"] for sends in (one, *others)}
-    assert len(ids) == 3
-    assert all(id_.startswith("msg_") for id_ in ids)
 
 
 @pytest.mark.parametrize("stream", [False, True])

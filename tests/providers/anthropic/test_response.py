@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from harness.core.transition.ports import Parsed
 from harness.core.values.messages import Message, Opaque, Text, ToolUse
 from harness.core.values.plans import ApiError, Reply
-from tests.providers.anthropic.sdk import WIRE, joined, written
+from tests.providers.anthropic.sdk import WIRE, written
 from tests.providers.anthropic.strategies import json_values, replies
+from tests.providers.sends import joined
 
 STREAM = "text/event-stream"
 

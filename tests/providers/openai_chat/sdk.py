@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import openai
@@ -13,6 +12,7 @@ from harness.core.values.plans import ApiError, Recorded, Reply, Send
 from harness.providers import by_name
 from harness.providers.openai_chat.record import RECORD
 from tests.http_library import openai_http as http
+from tests.providers.sends import joined
 
 WIRE = by_name("openai-chat")
 ASK: dict[str, Any] = {"model": "gpt-x", "messages": [{"role": "user", "content": "hi"}]}
@@ -30,18 +30,6 @@ def reading(stream: bool = False, body: bytes = b"") -> Reading:
 def written(value: Reply | ApiError | Recorded, stream: bool = False) -> tuple[Send, ...]:
     """The value as the wire writes it."""
     return WIRE.write(value, reading(stream), "main/model#1", Draws(7))
-
-
-def joined(sends: Iterable[Send]) -> bytes:
-    """The body of an answer."""
-    return b"".join(send.data for send in sends)
-
-
-def content_type(sends: tuple[Send, ...]) -> str:
-    """The content type of an answer."""
-    head = sends[0].head
-    assert head is not None
-    return head.headers["content-type"]
 
 
 class Mouth:

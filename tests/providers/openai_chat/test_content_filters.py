@@ -11,7 +11,8 @@ from harness.core.values.draws import Draws
 from harness.core.values.messages import Message, Text, ToolUse
 from harness.core.values.plans import Reply
 from harness.providers.openai_chat.response import parse, recorded_answer
-from tests.providers.openai_chat.sdk import ASK, WIRE, Mouth, joined
+from tests.providers.openai_chat.sdk import ASK, WIRE, Mouth
+from tests.providers.sends import joined
 
 SAID = Reply((Text("Good morning."), ToolUse("call_1", "read", {"path": "a"})), "tool_use")
 FILTERED = Reply((Text("Good "),), "refusal")

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.core.values.draws import Draws
 from harness.core.values.messages import Message, Opaque, Text, ToolUse, assistant
 from harness.core.values.plans import Recorded, Reply
 from harness.providers.shared.codec import written_arguments_to as arguments_to
 from tests.providers.openai_chat import strategies as some
-from tests.providers.openai_chat.sdk import WIRE, Mouth, content_type, joined, reading, written
+from tests.providers.openai_chat.sdk import WIRE, Mouth, reading, written
+from tests.providers.sends import content_type, joined
 
 
 @given(some.replies(), st.booleans())
@@ -101,28 +101,6 @@ def test_a_legacy_call_is_a_field_of_its_own() -> None:
         assert b'"function_call":{"name":"read"' in joined(sends)
         assert b'tool_calls":' not in joined(sends)
         assert WIRE.parse(joined(sends), content_type(sends)).message == assistant(call)
-
-
-@given(st.booleans())
-def test_half_an_emoji_is_written_as_an_escape(stream: bool) -> None:
-    reply = Reply((Text("x\ud83d"),))
-    sends = written(reply, stream)
-    assert rb"x\ud83d" in joined(sends)
-    parsed = WIRE.parse(joined(sends), content_type(sends))
-    assert parsed.message == Message("assistant", reply.blocks)
-
-
-def test_ids_follow_from_seed_and_key_alone() -> None:
-    asked = reading()
-    one = WIRE.write(Reply(), asked, "main/model#1", Draws(1))
-    assert WIRE.write(Reply(), asked, "main/model#1", Draws(1)) == one
-    others = (
-        WIRE.write(Reply(), asked, "main/model#2", Draws(1)),
-        WIRE.write(Reply(), asked, "main/model#1", Draws(2)),
-    )
-    ids = {json.loads(joined(sends))["id"] for sends in (one, *others)}
-    assert len(ids) == 3
-    assert all(id_.startswith("chatcmpl-") for id_ in ids)
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -7,7 +7,8 @@ import json
 from harness.core.values.messages import Json, Text, Thinking, ToolUse
 from harness.core.values.plans import Reply
 from harness.providers.shared.sse import INPUT_CHARACTERS, pieces
-from tests.providers.openai_chat.sdk import Mouth, joined, written
+from tests.providers.openai_chat.sdk import Mouth, written
+from tests.providers.sends import joined
 
 
 def test_a_stream_is_one_send_for_each_chunk() -> None:

@@ -12,7 +12,8 @@ from harness.core.transition.ports import Parsed
 from harness.core.values.messages import Json, Text, Thinking, ToolUse, assistant
 from harness.core.values.plans import ApiError, Reply
 from tests.providers.openai_chat import strategies as some
-from tests.providers.openai_chat.sdk import WIRE, content_type, joined, written
+from tests.providers.openai_chat.sdk import WIRE, written
+from tests.providers.sends import content_type, joined
 
 SSE = "text/event-stream"
 

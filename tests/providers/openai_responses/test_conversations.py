@@ -24,7 +24,8 @@ from harness.core.values.plans import ApiError, Recorded, Reply
 from harness.providers.openai_responses import conversations
 from harness.providers.openai_responses.conversations import ItemNode
 from tests.providers.openai_responses.strategies import said
-from tests.providers.openai_responses.world import WIRE, Server, body, joined, reader
+from tests.providers.openai_responses.world import WIRE, Server, body, reader
+from tests.providers.sends import joined
 
 LOOK = Reply((Thinking("why", "s"), Text("so"), ToolUse("c1", "read", {"a": 1})), "tool_use")
 DONE = Reply((Text("done"),))

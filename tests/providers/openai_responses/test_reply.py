@@ -14,16 +14,9 @@ from harness.core.transition.ports import Parsed
 from harness.core.values.messages import Message, Opaque, Text, Thinking, ToolUse
 from harness.core.values.plans import ApiError, Recorded, Reply
 from tests.providers.openai_responses.strategies import replies
-from tests.providers.openai_responses.world import (
-    WIRE,
-    Server,
-    body,
-    content_type,
-    joined,
-    reader,
-    written,
-)
+from tests.providers.openai_responses.world import WIRE, Server, body, reader, written
 from tests.providers.openai_responses.world import reading as plain_reading
+from tests.providers.sends import content_type, joined
 
 STREAMS = pytest.mark.parametrize("stream", [False, True])
 ENDS = ("response.completed", "response.incomplete", "response.failed")

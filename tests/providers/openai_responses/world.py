@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from harness.core.transition.ports import Reading
@@ -13,6 +13,7 @@ from harness.core.values.plans import ApiError, Recorded, Reply, Send
 from harness.providers import by_name
 from harness.providers.openai_responses.blocks import items_of
 from harness.providers.openai_responses.request import ResponsesReader
+from tests.providers.sends import joined
 
 WIRE = by_name("openai-responses")
 COMPACT: dict[str, Any] = {"separators": (",", ":"), "ensure_ascii": False}
@@ -41,18 +42,6 @@ def reading(stream: bool = False) -> Reading:
 def written(value: Reply | ApiError | Recorded, stream: bool = False) -> tuple[Send, ...]:
     """The value as the wire writes it."""
     return WIRE.write(value, reading(stream), "main/model#1", Draws(7))
-
-
-def joined(sends: Iterable[Send]) -> bytes:
-    """The body of an answer."""
-    return b"".join(send.data for send in sends)
-
-
-def content_type(sends: tuple[Send, ...]) -> str:
-    """The content type of an answer."""
-    head = sends[0].head
-    assert head is not None
-    return head.headers["content-type"]
 
 
 class Server:
