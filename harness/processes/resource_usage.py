@@ -47,9 +47,6 @@ class Process(NamedTuple):
     memory_mb: float
 
 
-Table = Callable[[], list[Process]]
-
-
 def processes() -> list[Process]:
     """Return all visible processes of this machine."""
     return list(_of_proc(proc.numbers("/proc"))) if proc.EXISTS else _of_ps()
@@ -108,8 +105,8 @@ def tree(
 class OfProgram:
     """The usage of a program and all its children; a call returns the present usage."""
 
-    def __init__(self, pid: int, table: Table = processes) -> None:
-        self._pid, self._table = pid, table
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
         self._looked_s, self._last = -PS_EVERY_S, Usage()
 
     def __call__(self) -> Usage:
@@ -117,7 +114,7 @@ class OfProgram:
         if not proc.EXISTS and time.monotonic() - self._looked_s < PS_EVERY_S:
             return self._last
         self._looked_s = time.monotonic()
-        self._last = tree(self._pid, self._table(), line_of=process_in_line_s)
+        self._last = tree(self._pid, processes(), line_of=process_in_line_s)
         return self._last
 
 

@@ -73,10 +73,10 @@ class Node:
         """The whole list."""
         return tuple(node.message for node in self.tail())
 
-    def newest(self, role_side: Side = "user") -> tuple[Message, ...]:
-        """The messages of this side at the end of the list, oldest first; system ones skipped."""
-        last = takewhile(lambda node: node.side in (role_side, "system"), self.back())
-        return tuple(node.message for node in last if node.side == role_side)[::-1]
+    def newest(self) -> tuple[Message, ...]:
+        """The user's messages at the end of the list, oldest first; system ones skipped."""
+        last = takewhile(lambda node: node.side in ("user", "system"), self.back())
+        return tuple(node.message for node in last if node.side == "user")[::-1]
 
 
 def root() -> Node:

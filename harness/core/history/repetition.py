@@ -62,9 +62,9 @@ def same_call_runs(calls: Sequence[CallMade], least: int = REPEATS) -> tuple[Str
     return tuple(Stretch(calls[at].name, length, at) for at, length in equal_runs(keys, least))
 
 
-def same_fail_runs(results: Sequence[ResultMade], least: int = REPEATS) -> tuple[Stretch, ...]:
+def same_fail_runs(results: Sequence[ResultMade]) -> tuple[Stretch, ...]:
     """Runs of identical failing results, by the flag or by a word for failure in the text."""
-    return _failing(results, lambda r: r.is_error or says_failure(r.text), least)
+    return _failing(results, lambda r: r.is_error or says_failure(r.text), REPEATS)
 
 
 def same_fail_runs_explicit(
@@ -81,9 +81,9 @@ def _failing(
     return tuple(Stretch(results[at].name, length, at) for at, length in equal_runs(keys, least))
 
 
-def cycle2_runs(calls: Sequence[CallMade], least: int = REPEATS) -> tuple[Stretch, ...]:
-    """Maximal stretches of alternating calls, with the pair at least `least` times."""
-    found = cycles([call.identity for call in calls], 2, least)
+def cycle2_runs(calls: Sequence[CallMade]) -> tuple[Stretch, ...]:
+    """Maximal stretches of alternating calls, with the pair at least `REPEATS` times."""
+    found = cycles([call.identity for call in calls], 2)
     return tuple(
         Stretch(f"{calls[at].name}, {calls[at + 1].name}", length, at) for at, length in found
     )
