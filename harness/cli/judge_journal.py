@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -20,9 +18,9 @@ from harness.core.scenario.scenario import Expect
 from harness.core.values.errors import InputError
 from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import FindingClass
-from harness.files.regular_file import check_regular, opened, whole
+from harness.files.appended_lines import AppendedLines
+from harness.files.regular_file import opened, whole
 from harness.parts.loading import Plugin, loaded
-from harness.redaction.encoder import json_bytes
 from harness.verdicts.command_events import FileRead
 
 NAME = "judged.jsonl"
@@ -90,31 +88,27 @@ class JudgeJournal:
         self.path = folder / NAME
         self._places: dict[Stamp, int] = {}
         try:
-            folder.mkdir(parents=True, exist_ok=True)
-            if self.path.exists():
-                check_regular(self.path, sys.maxsize)
-            self._file = self.path.open("ab+")
-            self._places.update(self._read())
+            self._lines = AppendedLines(self.path, self._read() if self.path.exists() else 0)
         except OSError as error:
             raise InputError(f"cannot be used: {error.strerror}", f"--resume {folder}") from None
 
-    def _read(self) -> Iterator[tuple[Stamp, int]]:
-        """Yield the whole lines; after a torn one, writing starts on a new line."""
-        self._file.seek(0)
-        place, line = 0, b"\n"
-        for line in self._file:
-            with suppress(ValueError, RecursionError):
-                yield msgspec.json.decode(line, type=_Stamped).stamp, place
-            place += len(line)
-        if not line.endswith(b"\n"):
-            self._file.write(b"\n")
-            self._file.flush()
+    def _read(self) -> int:
+        """Find the places of the lines; return the size without a torn one."""
+        place = 0
+        with opened(self.path) as file:
+            for line in file:
+                if not line.endswith(b"\n"):
+                    break
+                with suppress(ValueError, RecursionError):
+                    self._places[msgspec.json.decode(line, type=_Stamped).stamp] = place
+                place += len(line)
+        return place
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._file.close()
+        self._lines.close()
 
     def place(self, known: Stamp | None) -> int | None:
         """Return the position of a file in the journal; None for a file not yet judged."""
@@ -122,8 +116,7 @@ class JudgeJournal:
 
     def add(self, known: Stamp, file: FileRead) -> None:
         """Add the result of a file."""
-        self._file.write(json_bytes(_Line(known, file)) + b"\n")
-        self._file.flush()
+        self._lines.write(_Line(known, file))
 
 
 def recall(path: str, place: int) -> FileRead | None:

@@ -54,11 +54,11 @@ def _descriptor(path: Path) -> int:
         raise InputError("no path of a file", repr(str(path))) from None
 
 
-def check_regular(path: Path, most_bytes: int = MAX_BYTES) -> None:
+def check_regular(path: Path) -> None:
     """Raise InputError unless a file that a library opens by its name is regular and small."""
     with opened(path) as file:
-        if os.fstat(file.fileno()).st_size > most_bytes:
-            raise InputError(f"larger than {most_bytes} bytes", str(path))
+        if os.fstat(file.fileno()).st_size > MAX_BYTES:
+            raise InputError(f"larger than {MAX_BYTES} bytes", str(path))
 
 
 def head_of(path: Path) -> bytes:

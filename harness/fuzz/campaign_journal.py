@@ -6,8 +6,6 @@ resume needs only the journal: it cuts a torn last line and repeats interrupted 
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeAlias
 
@@ -18,10 +16,10 @@ from harness.core.scenario.scenario import DEFAULT_WIRE
 from harness.core.values.errors import InputError
 from harness.core.values.profile import Profile
 from harness.core.values.verdict import FindingClass
-from harness.files.regular_file import whole as whole_file
+from harness.files.appended_lines import AppendedLines, lines_in, without_torn_line
+from harness.files.regular_file import whole
 from harness.fuzz.batch import SIZE, BatchResult
 from harness.fuzz.findings import ShrunkFinding
-from harness.redaction.encoder import json_bytes
 
 FILE = "campaign.jsonl"
 VERSION = 3
@@ -55,23 +53,11 @@ Line: TypeAlias = CampaignPlan | BatchResult | ShrunkFinding
 _decoder: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
 
 
-class Journal:
-    """A journal open for writing; the operating system has each line when `write` returns."""
+class Journal(AppendedLines):
+    """The journal in a folder, open for writing."""
 
     def __init__(self, folder: Path, whole_bytes: int = 0) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._file = (folder / FILE).open("ab")
-        self._file.truncate(whole_bytes)
-
-    def write(self, line: Line) -> None:
-        """Append a line; a kill of this process does not lose it."""
-        self._file.write(json_bytes(line) + b"\n")
-        self._file.flush()
-
-    def close(self) -> None:
-        """Sync the file to disk and close it."""
-        os.fsync(self._file.fileno())
-        self._file.close()
+        super().__init__(folder / FILE, whole_bytes)
 
 
 class CampaignRecord(msgspec.Struct, frozen=True):
@@ -87,9 +73,8 @@ def read(folder: Path) -> CampaignRecord:
     path = folder / FILE
     if not path.exists():
         raise InputError(f"no campaign here: there is no {FILE}", str(folder))
-    data = whole_file(path)
-    whole = data[: data.rfind(b"\n") + 1]
-    lines = list(_lines(whole, path))
+    data = without_torn_line(whole(path))
+    lines = list(lines_in(data, _decoder, path, "campaign"))
     if not lines or not isinstance(lines[0], CampaignPlan):
         raise InputError(
             "does not begin with a campaign: start a new one with another --out", str(path)
@@ -98,12 +83,4 @@ def read(folder: Path) -> CampaignRecord:
         what = f"a campaign of version {lines[0].v}; this loop-harness continues version {VERSION}"
         raise InputError(what, str(path))
     rest = tuple(line for line in lines[1:] if not isinstance(line, CampaignPlan))
-    return CampaignRecord(lines[0], rest, len(whole))
-
-
-def _lines(data: bytes, path: Path) -> Iterator[Line]:
-    for number, line in enumerate(data.splitlines(), start=1):
-        try:
-            yield _decoder.decode(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"no line of a campaign: {error}", f"{path}:{number}") from None
+    return CampaignRecord(lines[0], rest, len(data))

@@ -6,11 +6,10 @@ and goes on behind the last whole result.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -21,6 +20,7 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
 from harness.core.values.profile import Profile
 from harness.core.values.verdict import Finding, VerdictWord
+from harness.files.appended_lines import AppendedLines, lines_in, without_torn_line
 from harness.files.regular_file import whole, write_atomically
 from harness.redaction.encoder import json_bytes
 from harness.sweep.case_runs import CaseResult, PlayedCase
@@ -123,10 +123,10 @@ def read_scope(folder: Path) -> Scope:
     if not path.exists():
         raise InputError(f"no sweep here: there is no {CASES}", str(folder))
     data, more = whole(path), whole(beside) if beside.exists() else b""
-    lines = list(_decoded(_lines, data, path))
+    lines = list(lines_in(data, _lines, path, "sweep"))
     if not lines or not isinstance(lines[0], SweepPlan) or lines[0].v != VERSION:
         raise InputError("no list of this version of a sweep: use another --out", str(path))
-    plan, lines = lines[0], [*lines[1:], *_decoded(_lines, more, beside)]
+    plan, lines = lines[0], [*lines[1:], *lines_in(more, _lines, beside, "sweep")]
     return Scope(
         plan,
         tuple(line for line in lines if isinstance(line, SweptRun)),
@@ -138,25 +138,15 @@ def read_scope(folder: Path) -> Scope:
     )
 
 
-def _decoded(decoder: msgspec.json.Decoder[Any], data: bytes, path: Path) -> Iterator[Any]:
-    for number, line in enumerate(data.splitlines(), start=1):
-        try:
-            yield decoder.decode(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"no line of a sweep: {error}", f"{path}:{number}") from None
-
-
 class ResultFile:
     """The results of a sweep, open for writing; a torn last line is cut."""
 
     def __init__(self, folder: Path) -> None:
         path = folder / RESULTS
-        data = whole(path) if path.exists() else b""
-        kept = data[: data.rfind(b"\n") + 1]
-        self.results: list[CaseResult] = list(_decoded(_results, kept, path))
+        kept = without_torn_line(whole(path)) if path.exists() else b""
+        self.results = list(lines_in(kept, _results, path, "sweep"))
         self.reach = _read_reach(folder / REACH) if kept else NOTHING
-        self._folder, self._file = folder, path.open("ab")
-        self._file.truncate(len(kept))
+        self._folder, self._lines = folder, AppendedLines(path, len(kept))
 
     def write(self, played: PlayedCase) -> None:
         """Append a result, behind its history: a result on disk has one."""
@@ -164,8 +154,7 @@ class ResultFile:
             path = history_file(self._folder, played.result.number)
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, played.history, durable=False)
-        self._file.write(json_bytes(played.result) + b"\n")
-        self._file.flush()
+        self._lines.write(played.result)
         self.results.append(played.result)
         self.reach += played.reach
 
@@ -177,8 +166,7 @@ class ResultFile:
         """
         if self.reach.runs:
             write_atomically(self._folder / REACH, json_bytes(self.reach))
-        os.fsync(self._file.fileno())
-        self._file.close()
+        self._lines.close()
 
 
 def _read_reach(path: Path) -> Reach:
