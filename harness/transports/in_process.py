@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from pathlib import PurePath
 from typing import Any, get_args
+from urllib.parse import quote
 
 import msgspec
 
@@ -31,7 +32,7 @@ from harness.core.values.messages import Json, builtin, builtin_text
 from harness.core.values.plans import Delivered, Plan, patience_ms, until_timeout
 from harness.providers.anthropic.record import RECORD as ANTHROPIC
 from harness.providers.openai_chat.record import RECORD as OPENAI_CHAT
-from harness.transports.child_clients import Child
+from harness.providers.shared.record import Sdk
 from harness.transports.dispatcher import Dispatcher, replied_to
 from harness.transports.httpx_transport import HttpxTransport
 from harness.transports.mcp_tools import in_process_server
@@ -287,3 +288,43 @@ class LoopbackBrief(InProcessBrief):
     def _client(self, package: str, asynchronous: bool, settings: dict[str, Any]) -> Any:
         where = {"base_url": self.base_url + sdk_of_package(package).base_path}
         return sdk_client(package, None, asynchronous=asynchronous, **where | settings)
+
+
+class Child:
+    """A sub-agent of a brief: the URL of each request names its session, a header its parent.
+
+    `base_url` and `headers` are for a client that is not an SDK's. The headers are those that any
+    program sends by hand, so a child of a brief is seen as any other.
+    """
+
+    def __init__(self, brief: InProcessBrief, session: str, parent: str) -> None:
+        self._brief, self.session, self.parent = brief, session, parent
+        self.base_url = f"{brief.base_url}/s/{quote(session, safe='')}"
+        self.headers = {"x-harness-parent": quote(parent)}
+
+    def anthropic(self, **settings: Any) -> Any:
+        """An `anthropic.Anthropic` client of the child."""
+        return self._brief.anthropic(**self._named(ANTHROPIC.sdk, settings))
+
+    def async_anthropic(self, **settings: Any) -> Any:
+        """An `anthropic.AsyncAnthropic` client, likewise."""
+        return self._brief.async_anthropic(**self._named(ANTHROPIC.sdk, settings))
+
+    def openai(self, **settings: Any) -> Any:
+        """An `openai.OpenAI` client, likewise."""
+        return self._brief.openai(**self._named(OPENAI_CHAT.sdk, settings))
+
+    def async_openai(self, **settings: Any) -> Any:
+        """An `openai.AsyncOpenAI` client, likewise."""
+        return self._brief.async_openai(**self._named(OPENAI_CHAT.sdk, settings))
+
+    def gemini(self, **settings: Any) -> Any:
+        """A `google.genai.Client` of the child; its `aio` is the async one."""
+        options = settings.pop("http_options", {})
+        headers = {**options.get("headers", {}), **self.headers}
+        options = {"base_url": self.base_url, **options, "headers": headers}
+        return self._brief.gemini(**settings, http_options=options)
+
+    def _named(self, sdk: Sdk, settings: dict[str, Any]) -> dict[str, Any]:
+        headers = {**settings.get("default_headers", {}), **self.headers}
+        return {"base_url": self.base_url + sdk.base_path, **settings, "default_headers": headers}
