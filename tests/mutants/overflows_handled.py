@@ -6,14 +6,41 @@ from collections.abc import Sequence
 from functools import partial
 
 from harness.agent import build
+from harness.agent.agent_loop import Loop
 from harness.agent.context_overflow import Ask, Compacted, Compaction, Escalation, compact
 from harness.agent.conversation.history_size import begins_turn, clip, estimate_tokens
 from harness.agent.gateway import Gateway
+from harness.agent.models.model_call import ModelAnswer
 from harness.agent.sessions.transcript import SessionTranscript
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message, canonical, user
 from tests.mutants import mutant
+
+
+class Anxious(Loop):
+    """Makes the history shorter before it asks."""
+
+    def query(self, tools_withdrawn: bool = False) -> ModelAnswer:
+        """The answer to what a compaction leaves."""
+        if len(self.transcript.messages) > 1 and not self.counts["model calls"]:
+            self.overflow.shrink(self.transcript, "", self.model.query)
+        return super().query(tools_withdrawn)
+
+
+@mutant(
+    breaks="overflow",
+    statement='A conversation is compacted after "hi" (incident 44)',
+    scenario="compaction-after-hi/far-below-the-window",
+    killed_by="compaction_due.early",
+)
+def compacts_after_hi(brief: Brief) -> None:
+    """The limit of the model is not configured, so that each conversation is over it.
+
+    The reference agent with a limit of nothing.
+    """
+    small = partial(compact, saves_enough=lambda *_: True)
+    build(brief, turn=Anxious, compaction=small).run()
 
 
 class Repeating(Escalation):

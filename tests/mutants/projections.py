@@ -12,17 +12,93 @@ from harness.agent.conversation.projection import NO_OUTCOME, project
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Block, Message, Text, Thinking, ToolResult, ToolUse
 from tests.mutants import mutant
-from tests.mutants.cuts_signatures import WIDTH, narrow
-from tests.mutants.merges_text_only import merge_texts
-from tests.mutants.sends_duplicate_results import joined
+
+WIDTH = 16
 
 
-def narrow_calls(rows: Sequence[Message]) -> list[Message]:
+def narrow(rows: Sequence[Message]) -> list[Message]:
     """The rows as the column has them."""
     return [Message(row.role, tuple(map(_cut, row.blocks))) for row in project(rows)]
 
 
 def _cut(block: Block) -> Block:
+    if not isinstance(block, Thinking):
+        return block
+    return msgspec.structs.replace(block, signature=block.signature[:WIDTH])
+
+
+@mutant(
+    breaks="projection",
+    statement="A signature of the session's past is altered (anthropics/claude-code #10627)",
+    scenario="signature-lost/signed-before-the-run",
+    killed_by="valid_request.V16",
+)
+def cuts_signatures(brief: Brief) -> None:
+    """The column for signatures is a few characters wide, and longer ones are cut.
+
+    The reference agent with a narrow column.
+    """
+    build(brief, projection=narrow).run()
+
+
+def merge_texts(rows: Sequence[Message]) -> list[Message]:
+    """User messages of one text each are merged; all else stays as it is."""
+    wire: list[Message] = []
+    for row in rows:
+        if wire and row.role == wire[-1].role == "user" and _is_text(row) and _is_text(wire[-1]):
+            row = Message("user", (Text(f"{wire.pop().text}\n\n{row.text}"),))
+        wire.append(row)
+    return wire
+
+
+def _is_text(message: Message) -> bool:
+    return len(message.blocks) == 1 and isinstance(message.blocks[0], Text)
+
+
+@mutant(
+    breaks="projection",
+    statement="user/user remains where one side is multimodal (seed 150)",
+    scenario="damaged-history/image-beside-text",
+    killed_by="role_alternation.wire",
+)
+def merges_text_only(brief: Brief) -> None:
+    """Two user messages are merged when both are one text; an image keeps them apart.
+
+    The reference agent that merges texts only.
+    """
+    build(brief, projection=merge_texts).run()
+
+
+def joined(rows: Sequence[Message]) -> list[Message]:
+    """Neighbours of one side in one message; nothing is looked at."""
+    wire: list[Message] = []
+    for row in rows:
+        if wire and wire[-1].role == row.role:
+            row = Message(row.role, wire.pop().blocks + row.blocks)
+        wire.append(row)
+    return wire
+
+
+@mutant(
+    breaks="projection",
+    statement="A result that is stored twice is sent twice (seed 154)",
+    scenario="damaged-history/duplicate-results",
+    killed_by="valid_request",
+)
+def sends_duplicate_results(brief: Brief) -> None:
+    """Rows of one side are joined, and every result in them is sent.
+
+    The reference agent that pairs nothing.
+    """
+    build(brief, projection=joined).run()
+
+
+def narrow_calls(rows: Sequence[Message]) -> list[Message]:
+    """The rows as the column for calls has them."""
+    return [Message(row.role, tuple(map(_cut_call, row.blocks))) for row in project(rows)]
+
+
+def _cut_call(block: Block) -> Block:
     if not isinstance(block, ToolUse):
         return block
     kept = {name: str(value)[:WIDTH] for name, value in block.extra.items()}
@@ -36,9 +112,9 @@ def _cut(block: Block) -> Block:
     killed_by="valid_request.G11",
 )
 def cuts_call_signatures(brief: Brief) -> None:
-    """The signatures of calls are kept in the same narrow_calls column as those of thoughts.
+    """The signatures of calls are kept in the same narrow column as those of thoughts.
 
-    The reference agent with a narrow_calls column for calls.
+    The reference agent with a narrow column for calls.
     """
     build(brief, projection=narrow_calls).run()
 

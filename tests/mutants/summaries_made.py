@@ -10,7 +10,7 @@ from harness.agent.models.model_call import Query
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message, Text, user
 from tests.mutants import mutant, splits_a_pair
-from tests.mutants.compacts_after_hi import Anxious
+from tests.mutants.overflows_handled import Anxious
 from tests.mutants.summary_requests import Lines, build_with
 
 LETTERS = 48

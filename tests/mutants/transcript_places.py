@@ -9,16 +9,144 @@ import msgspec
 
 from harness.agent import build
 from harness.agent.composition import standard_tools
+from harness.agent.conversation.content import clean
 from harness.agent.conversation.projection import Projection
 from harness.agent.sessions.transcript import RowTranscript
 from harness.agent.sessions.turn_outcome import Outcome
 from harness.agent.toolbox import Toolbox
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
-from harness.core.values.messages import Message, Text, results
-from harness.stores.session_store import SessionStore
+from harness.core.values.messages import Message, Text, results, user
+from harness.stores.session_store import SessionRow, SessionStore
 from tests.mutants import mutant
-from tests.mutants.positional_cursor import CursorTranscript
+
+
+def repair(messages: list[Message]) -> list[Message]:
+    """Merge neighbouring user rows with a blank line between, as the original did."""
+    repaired: list[Message] = []
+    for message in messages:
+        if repaired and message.role == repaired[-1].role == "user":
+            message = user(f"{repaired.pop().text}\n\n{message.text}")
+        repaired.append(message)
+    return repaired
+
+
+class CursorTranscript(RowTranscript):
+    """Writes `live[max(loaded, flushed):]` when the turn is over."""
+
+    def open(self, inbound: Inbound) -> bool:
+        """Load, add the message, flush it, and repair the live list."""
+        loaded = [row.message for row in self._store.load(self._session)]
+        if not self._admit(inbound):
+            return False
+        live = [*loaded, user(clean(inbound.text))]
+        self._cursor = max(len(loaded), self._flushed(live))
+        self._rows = [SessionRow("", message) for message in repair(live)]
+        return True
+
+    def _admit(self, inbound: Inbound) -> bool:
+        return self._store.accept(inbound, user(clean(inbound.text)))
+
+    def _flushed(self, live: list[Message]) -> int:
+        return len(live)
+
+    def append(self, message: Message) -> None:
+        """Add a message to the live list."""
+        self._rows.append(SessionRow("", message))
+
+    def close(self, inbound: Inbound, outcome: Outcome) -> None:
+        """Write what lies behind the cursor."""
+        self.append(outcome.message)
+        for row in self._rows[self._cursor :]:
+            self._store.append(self._session, row.message)
+
+
+@mutant(
+    breaks="transcript",
+    statement="Every reply is delivered and none is stored (hermes #43905, with the early flush)",
+    scenario="replay-spiral",
+    killed_by="reload_equivalence",
+)
+def positional_cursor(brief: Brief) -> None:
+    """Repair of the canonical list, and a cursor that counts positions in it: replies are lost.
+
+    The agent loads the history, flushes the inbound row early, and repairs the live list in place.
+    At the end it writes the rows behind the cursor. Repair made the list shorter than the cursor.
+
+    The reference agent with the positional cursor.
+    """
+    build(brief, transcript=CursorTranscript).run()
+
+
+class LateCursorTranscript(CursorTranscript):
+    """Nothing is flushed before the turn is over."""
+
+    def _admit(self, inbound: Inbound) -> bool:
+        return True
+
+    def _flushed(self, live: list[Message]) -> int:
+        return 0
+
+
+@mutant(
+    breaks="transcript",
+    statement="Every inbound message is lost while roles alternate perfectly (seeds 132, 134)",
+    scenario="replay-spiral/unanswered-tail",
+    killed_by="inbound_exactly_once.lost",
+)
+def positional_cursor_late(brief: Brief) -> None:
+    """The positional cursor without the early flush: inbound messages are lost, roles alternate.
+
+    The reference agent with the positional cursor and no early flush.
+    """
+    build(brief, transcript=LateCursorTranscript).run()
+
+
+class ClampedTranscript(CursorTranscript):
+    """Never points behind the end of the list, and still skips what is new."""
+
+    def close(self, inbound: Inbound, outcome: Outcome) -> None:
+        """Clamp, then write what lies behind the cursor."""
+        self._cursor = min(self._cursor, len(self._rows) + 1)
+        super().close(inbound, outcome)
+
+
+@mutant(
+    breaks="transcript",
+    statement="A clamp writes nothing when all new rows are skipped (seed 139, hermes #24326)",
+    scenario="replay-spiral",
+    killed_by="reload_equivalence.lost_reply",
+)
+def cursor_clamped(brief: Brief) -> None:
+    """The positional cursor, clamped to the length of the repaired list: the slice is empty.
+
+    The reference agent with a clamped cursor.
+    """
+    build(brief, transcript=ClampedTranscript).run()
+
+
+class FallingTranscript(CursorTranscript):
+    """Begins at the start when the cursor lies behind the end."""
+
+    def close(self, inbound: Inbound, outcome: Outcome) -> None:
+        """Fall back, then write what lies behind the cursor."""
+        if self._cursor > len(self._rows):
+            self._cursor = 0
+        super().close(inbound, outcome)
+
+
+@mutant(
+    breaks="transcript",
+    statement="A fallback to last_flushed writes the history again (seed 140, hermes #24196)",
+    scenario="replay-spiral",
+    killed_by="reload_equivalence.duplicate",
+)
+def cursor_falls_back(brief: Brief) -> None:
+    """The positional cursor, which falls back to what a fresh agent has flushed: nothing.
+
+    The reference agent whose cursor falls back.
+    """
+    build(brief, transcript=FallingTranscript).run()
 
 
 class Counted(RowTranscript):

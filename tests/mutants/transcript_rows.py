@@ -17,9 +17,34 @@ from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message, user
-from harness.stores import SessionRow, SessionStore
+from harness.stores import SessionStore
+from harness.stores.session_store import SessionRow
 from tests.mutants import mutant
-from tests.mutants.loses_a_row import Forgiving
+
+
+class Forgiving(RowTranscript):
+    """Does not look at what the store says."""
+
+    def append(self, message: Message) -> None:
+        """Store a message if that works, and add it."""
+        try:
+            super().append(message)
+        except Exception:
+            self._rows.append(SessionRow("", message))
+
+
+@mutant(
+    breaks="transcript",
+    statement="A write that was locked out is dropped (incidents 167, 170; fujibee/agmsg#114)",
+    scenario="no-room-for-a-row/in-the-last-moment",
+    killed_by="no_silent_loss.lost",
+)
+def loses_a_row(brief: Brief) -> None:
+    """A row that cannot be written is left out, and the turn goes on.
+
+    The reference agent that takes a failed write for a written row.
+    """
+    build(brief, store=brief.store, transcript=Forgiving).run()
 
 
 def cleaned(session: str) -> str:

@@ -13,10 +13,12 @@ from harness.core.values.messages import Message, ToolResult, assistant, results
 from harness.stores.sqlite import SqliteStore
 from tests.agent.replies import error, text, use
 from tests.agent.stand import Stand
-from tests.mutants.cursor_clamped import ClampedTranscript
-from tests.mutants.cursor_falls_back import FallingTranscript
-from tests.mutants.positional_cursor import CursorTranscript
-from tests.mutants.positional_cursor_late import LateCursorTranscript
+from tests.mutants.transcript_places import (
+    ClampedTranscript,
+    CursorTranscript,
+    FallingTranscript,
+    LateCursorTranscript,
+)
 from tests.seeds.caught import caught, stored_sides
 
 VIOLATION = [user("lost"), user("question")]
