@@ -22,6 +22,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -87,20 +88,19 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self.path, self.marks_path = folder / "session.jsonl", folder / "marks.jsonl"
         if (seed := folder / "seed.jsonl").exists() and not self.path.exists():
-            self.replace([{k: row[k] for k in ("role", "blocks")} for row in self.read(seed)])
+            self.replace(
+                self.path, [{k: r[k] for k in ("role", "blocks")} for r in self.read(seed)]
+            )
         self.rows, self.marks = self.read(self.path), self.read(self.marks_path)
 
     def read(self, path: Path) -> list[Row]:
         """Every line that is whole; a torn end is closed before more is written."""
         rows, lines = [], path.read_bytes().split(b"\n") if path.exists() else [b""]
         for line in filter(None, lines):
-            try:
+            with suppress(ValueError):
                 rows.append(json.loads(line))
-            except ValueError:
-                continue
-        if lines[-1]:
-            self.rewrite(path, rows)  # not in place: a kill in it would take every row
-        return rows
+        # Not in place: a kill in the repair would take every row.
+        return self.replace(path, rows) if lines[-1] else rows
 
     def write(self, path: Path, rows: list[Row], mode: str = "a") -> None:
         with path.open(mode, encoding="utf-8") as file:
@@ -118,24 +118,14 @@ class Journal:
         self.marks.append(mark)
 
     def marked(self, what: str, session: str, message: str) -> list[Row]:
-        wanted = {"mark": what, "session": session, "message": message}
-        return [mark for mark in self.marks if wanted.items() <= mark.items()]
+        wanted = {"mark": what, "session": session, "message": message}.items()
+        return [mark for mark in self.marks if wanted <= mark.items()]
 
-    def has(self, session: str, message: str) -> bool:
-        """A process may end between the row and its mark; a summary takes the row away."""
-        kept = any(row.get("id") == message for row in self.of(session))
-        return kept or bool(self.marked("taken", session, message))
-
-    def replace(self, rows: list[Row]) -> None:
-        """Put rows in place of all."""
-        self.rewrite(self.path, rows)
-        self.rows = rows
-
-    def rewrite(self, path: Path, rows: list[Row]) -> None:
-        """The file holds the old rows or the new ones."""
-        fresh = path.with_suffix(".new")
-        self.write(fresh, rows, "w")
-        fresh.replace(path)
+    def replace(self, path: Path, rows: list[Row]) -> list[Row]:
+        """Put rows in place of all: the file holds the old ones or the new ones."""
+        self.write(path.with_suffix(".new"), rows, "w")
+        path.with_suffix(".new").replace(path)
+        return rows
 
     def of(self, session: str) -> list[Row]:
         return [row for row in self.rows if row.get("session", "main") == session]
@@ -259,8 +249,7 @@ def failure(error: Exception) -> Failure:
         return Failure("overflow", reason)
     if status is None:  # no answer, or one that broke off
         return Failure("again", reason)
-    headers = error.response.headers  # type: ignore[attr-defined]
-    wait_s = wait_asked_for(headers)
+    wait_s = wait_asked_for(headers := error.response.headers)  # type: ignore[attr-defined]
     passing = status >= 500 or status in {408, 409, 429}
     passing &= headers.get("x-should-retry") != "false" and "insufficient_quota" not in reason
     kind = "again" if passing and (wait_s or 0) <= LONGEST_WAIT_S else "final"
@@ -426,7 +415,7 @@ class Turn:
         """Make the request smaller than what was refused, or give up."""
         if re.search(r"completion|max_tokens", bad.reason) and self.max_tokens > 200:
             self.max_tokens //= 8
-            return None
+            return
         past, now = self.parted()
         while self.shrinks < 4:
             self.shrinks += 1
@@ -437,7 +426,8 @@ class Turn:
                 now = shortened(now, 4000 // 8 ** (self.shrinks - 2))
             if len(json.dumps(Projection([*past, *now]).messages)) < refused:
                 others = [r for r in self.journal.rows if r.get("session", "main") != self.session]
-                return self.journal.replace([*others, *past, *now])
+                self.journal.rows = self.journal.replace(self.journal.path, [*others, *past, *now])
+                return
         raise Failure("final", f"the conversation is too long for the model: {bad.reason}")
 
     async def summary(self, past: list[Row], refused: int) -> list[Row]:
@@ -546,14 +536,15 @@ class CarefulAgent:
                     yield inbound
                 return
             except (ConnectionError, TimeoutError, RuntimeError):
-                failures += 1
-                time.sleep(min(30, 2**failures))
+                time.sleep(min(30, 2 ** (failures := failures + 1)))
 
     async def take(self, inbound: Inbound) -> None:
+        """A process may end between the row and its mark, and a summary takes the row away."""
         text, session = clean(inbound.text), inbound.session
+        kept = any(row.get("id") == inbound.id for row in self.journal.of(session))
         if not text.strip() and not self.journal.marked("delivered", session, inbound.id):
             await self.deliver(session, inbound.id, "The message was empty.", "error", None)
-        elif text.strip() and not self.journal.has(session, inbound.id):
+        elif text.strip() and not (kept or self.journal.marked("taken", session, inbound.id)):
             self.journal.append(said_by("user", text, id=inbound.id, session=session))
             self.journal.mark("taken", session, inbound.id)
             await self.work(session, inbound.id)
