@@ -21,6 +21,8 @@ from harness.adapters.shared.framework_agent import (
     FrameworkAgent,
     answer_of,
     converse,
+    refusal_of,
+    said_to,
     sorry_for,
     wire_of_class,
 )
@@ -123,11 +125,11 @@ class Conversations:
         kinds, said = _deferred(), {}
         for call in asked.approvals:
             input, id = call.args_as_dict(), call.tool_call_id
-            answer = await self._brief.ask_async(call.tool_name, input, id=id, session=session)
-            if answer.answer == "allow" and answer.id == id:
+            answer = await said_to(self._brief, call.tool_name, input, id=id, session=session)
+            if answer.answer == "allow":
                 said[id] = kinds.ToolApproved(override_args=answer.input)
             else:
-                said[id] = kinds.ToolDenied(f"Not run. The user says: {answer.reason}")
+                said[id] = kinds.ToolDenied(refusal_of(answer))
         return asked.build_results(approvals=said)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import sys
 from types import ModuleType, SimpleNamespace
@@ -10,7 +11,8 @@ from typing import Any
 import pytest
 
 from harness import Message, Text, Thinking, ToolResult, ToolUse, assistant, results, user
-from harness.adapters.pydantic_agent import _rows
+from harness.adapters.pydantic_agent import Conversations, _rows
+from harness.core.values.calls import Approval
 from harness.core.values.messages import Opaque
 
 PICTURE = Opaque(
@@ -31,7 +33,11 @@ def _framework(monkeypatch: pytest.MonkeyPatch) -> None:
     messages.ModelResponse = lambda parts: ("response", parts)
     package: Any = ModuleType("pydantic_ai")
     package.messages = messages
+    tools: Any = ModuleType("pydantic_ai.tools")
+    tools.ToolApproved = lambda override_args: ("approved", override_args)
+    tools.ToolDenied = lambda why: ("denied", why)
     monkeypatch.setitem(sys.modules, "pydantic_ai", package)
+    monkeypatch.setitem(sys.modules, "pydantic_ai.tools", tools)
 
 
 def test_a_past_becomes_messages_and_a_result_has_the_name_of_its_tool() -> None:
@@ -50,3 +56,36 @@ def test_a_picture_stays_a_picture_and_an_unknown_block_is_refused() -> None:
     assert row == ("request", [("UserPromptPart", [picture])])
     with pytest.raises(TypeError, match="of the kind search_result"):
         _rows([Message("user", (Opaque("search_result", {}),))])
+
+
+class _Asked:
+    """A run that ends with a call to allow, and the channel to a user who answers it."""
+
+    def __init__(self, said: Any) -> None:
+        self._said = said
+        call = SimpleNamespace(tool_name="pay", tool_call_id="c1", args_as_dict=lambda: {"sum": 5})
+        self.approvals = [call]
+
+    def build_results(self, approvals: dict[str, Any]) -> dict[str, Any]:
+        return approvals
+
+    async def ask_async(self, name: str, input: Any, *, id: str, session: str) -> Any:
+        if isinstance(self._said, Exception):
+            raise self._said
+        return self._said
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (Approval("c1", "allow", {"sum": 6}), ("approved", {"sum": 6})),
+        (Approval("c1", "deny", reason="No."), ("denied", "Not run. The user says: No.")),
+        (Approval("c2", "allow"), ("denied", "Not run. The user has not answered.")),
+        (TimeoutError("silent"), ("denied", "Not run. The user has not answered.")),
+        (ConnectionError("lost"), ("denied", "Not run. The user has not answered.")),
+    ],
+)
+def test_a_call_is_denied_where_the_channel_is_silent(said: Any, told: tuple[str, Any]) -> None:
+    asked = _Asked(said)
+    talks = Conversations(asked, None, None, {})
+    assert asyncio.run(talks._asked(asked, "main")) == {"c1": told}

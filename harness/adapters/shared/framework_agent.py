@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from harness.core.values.brief import ToolError
+from harness.core.values.calls import Approval
 from harness.core.values.profile import Capabilities, Profile
 from harness.core.values.strict import Strict
 from harness.core.values.table_file import package_text
@@ -189,13 +190,24 @@ def wire_of_class(own: Any, classes: Mapping[str, str]) -> str:
     return next((wire for wire, name in classes.items() if name in parents), "")
 
 
-async def may_run(brief: Any, name: str, input: Any, *, id: str, session: str) -> bool:
-    """Whether the user allows a call just as it is, for a framework that takes a yes or a no.
-
-    An answer to another call is a no, and so is a channel that does not answer.
-    """
+async def said_to(brief: Any, name: str, input: Any, *, id: str, session: str) -> Any:
+    """What the user says to a call. An answer to another call is none, and so is silence of the
+    channel: it has expired."""
     try:
         said = await brief.ask_async(name, input, id=id, session=session)
     except (TimeoutError, ConnectionError):
-        return False
-    return bool(said.answer == "allow" and said.id == id and said.input == input)
+        return Approval(id, "expired")
+    return said if said.id == id else Approval(id, "expired")
+
+
+def refusal_of(said: Any) -> str:
+    """What a model reads of a call that the user did not allow."""
+    if said.answer == "deny":
+        return f"Not run. The user says: {said.reason}"
+    return "Not run. The user has not answered."
+
+
+async def may_run(brief: Any, name: str, input: Any, *, id: str, session: str) -> bool:
+    """Whether the user allows a call just as it is, for a framework that takes a yes or a no."""
+    said = await said_to(brief, name, input, id=id, session=session)
+    return bool(said.answer == "allow" and said.input == input)
