@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from harness.adapters.pydantic_agent import pydantic_ai as pydantic_ai
     from harness.adapters.shared.framework_agent import FrameworkAgent as FrameworkAgent
     from harness.adapters.shared.framework_agent import answer_of as answer_of
+    from harness.adapters.strands_session import strands as strands
     from harness.adapters.text_answers import is_of_an_api as is_of_an_api
     from harness.adapters.text_answers import text_function as text_function
     from harness.adapters.tool_calling_agent import smolagents as smolagents

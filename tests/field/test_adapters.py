@@ -34,6 +34,7 @@ CONNECTED = {
     "langchain": ("connected", "anthropic"),
     "google_adk": ("connected", "anthropic"),
     "agent_framework": ("connected", "openai-chat"),
+    "strands": ("connected", "anthropic"),
 }
 
 
