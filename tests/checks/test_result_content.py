@@ -151,6 +151,7 @@ ALLOWED: list[tuple[Any, Any]] = [
     (LONG, LONG[:600] + "\n(gekürzt)"),
     (CODE[:59], CODE[:24] + "\n[... shortened ...]\n" + CODE[52:59]),
     ("same line\n" * 300, "same line\n(repeated 300 times)"),
+    ("line 1\nok\nok\nline 3", "line 1\nok\n[the line above stands 2 times]\nline 3"),
     (LONG, "The output has 4,000 characters. It is saved as /tmp/output-1.txt"),
     (SENTENCE, (Opaque("image", {"type": "image"}),)),
     ("The bowl is full.", "ボウルはいっぱいです。"),

@@ -17,7 +17,8 @@ _TAG = re.compile(r"</?[a-zA-Z][\w-]{0,40}>")
 _NOTICE = re.compile(
     r"…|\.\.\.|trunc|\bcut\b|omit|\bmore\b|remain|clip|limit|shorten|elid|skip|repeat|\bleft\b|\brest\b"
     r"|charact|\bchars?\b|bytes|\blines?\b|tokens|preview|\bfull\b|saved|stored|\bpages?\b|offset"
-    r"|\bpart|\btoo\b|\b[KMG]i?B\b|gek.rzt|abgeschnitten|tronqu|recort|troncat",
+    r"|\bpart|\btoo\b|\b[KMG]i?B\b|\btimes\b"
+    r"|gek.rzt|abgeschnitten|tronqu|recort|troncat",
     re.IGNORECASE,
 )
 _PLACE = re.compile(r"\w[/\\]\w|\d{3}")
