@@ -82,6 +82,7 @@ class Chat:
         self._brief, self._make, self._sessions = brief, make, sessions
         self._settings = settings
         self._bots: dict[str, Any] = {}
+        self._unasked: dict[str, bool] = {}
 
     async def answer(self, message: Any) -> str | None:
         """The words for a message; None for a turn that the user has cancelled."""
@@ -92,7 +93,7 @@ class Chat:
             result = await self._run(bot, given, message.session)
         if result is None or not _holds(bot, message.id):
             result = await self._run(bot, [_row(message)], message.session)
-        if result.stop_reason == "cancelled":
+        if result.stop_reason == "cancelled" or self._unasked.get(message.session):
             return None
         if result.stop_reason not in ("end_turn", "stop_sequence"):
             raise TurnUnfinished(f"{result} ({result.stop_reason})")
@@ -100,7 +101,12 @@ class Chat:
 
     async def _began(self, name: str) -> Any:
         """The Agent of a session, which begins with the past of the scenario."""
-        from strands.hooks import AfterToolCallEvent, BeforeToolCallEvent, MessageAddedEvent
+        from strands.hooks import (
+            AfterToolCallEvent,
+            BeforeModelCallEvent,
+            BeforeToolCallEvent,
+            MessageAddedEvent,
+        )
 
         bot = self._made(name)
         if self._sessions and name == "main" and not bot.messages:
@@ -119,6 +125,12 @@ class Chat:
         def after(_: Any) -> None:
             self._stops(bot, name)
 
+        def asks(event: Any) -> None:
+            # It then ends as an answer does (`end_turn`), with words of the framework's own.
+            event.cancel = self._stops(bot, name)
+            self._unasked[name] = event.cancel
+
+        bot.add_hook(asks, BeforeModelCallEvent)
         bot.add_hook(before, BeforeToolCallEvent)
         bot.add_hook(after, AfterToolCallEvent)
         self._bots[name] = bot
