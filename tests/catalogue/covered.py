@@ -17,6 +17,7 @@ import msgspec
 
 from harness.core.values.brief import Brief
 from harness.targets import TargetSpec
+from tests import mutants
 
 TABLE = Path(__file__).with_name("covered.tsv")
 
@@ -25,7 +26,7 @@ class Covered(msgspec.Struct, frozen=True):
     """A row of the table.
 
     `run` is the run that shows the defect, `agent` the wrong agent and `code` the finding that it
-    gets. `agent` is a module of `tests.mutants`, or `FILE.FUNCTION` of `tests.catalogue.agents`.
+    gets. `agent` is a mutant of `tests.mutants`, or `FILE.FUNCTION` of `tests.catalogue.agents`.
     A row that is not `faithful` says in `reason` what the run does not show.
     """
 
@@ -52,8 +53,9 @@ def covered() -> dict[int, Covered]:
 def wrong_agent(name: str) -> Callable[[Brief], None] | TargetSpec:
     """The agent that a row names; a specification holds the profile that it claims."""
     file, _, function = name.partition(".")
-    room = "tests.catalogue.agents" if function else "tests.mutants"
+    if not function:
+        return mutants.named(name).agent
     agent: Callable[[Brief], None] | TargetSpec = getattr(
-        importlib.import_module(f"{room}.{file}"), function or "agent"
+        importlib.import_module(f"tests.catalogue.agents.{file}"), function
     )
     return agent
