@@ -21,6 +21,7 @@ from harness.adapters.shared.framework_agent import (
     PERSISTENT,
     FrameworkAgent,
     answer_of,
+    api_error,
     converse,
     may_run,
     sorry_for,
@@ -58,7 +59,7 @@ def google_adk(
         kept = service(Path(brief.session_dir)) if service else InMemorySessionService()
         past = seed_of(brief) if service else []
         chat = Chat(brief, _with_model(agent, brief), kept, past, settings)
-        kinds = (AdkError, LlmCallsLimitExceededError, _api_error(brief.wire))
+        kinds = (AdkError, LlmCallsLimitExceededError, api_error(brief.wire))
         await converse(brief, chat.answer, sorry_for(*kinds))
 
     capabilities = msgspec.structs.replace(PERSISTENT if service else LACKS, cancel=None)
@@ -228,17 +229,6 @@ def _model(brief: Any, own: Any) -> Any:
     from google.adk.models.anthropic_llm import AnthropicLlm
 
     return AnthropicLlm(model=name, client=client)
-
-
-def _api_error(wire: str) -> type[Exception]:
-    """The error of the wire's client, which the framework lets through."""
-    if wire == "gemini":
-        from google.genai.errors import APIError
-
-        return APIError
-    from anthropic import AnthropicError
-
-    return AnthropicError
 
 
 def _tool(tool: Any) -> Any:

@@ -23,6 +23,7 @@ from harness.adapters.shared.framework_agent import (
     PERSISTENT,
     FrameworkAgent,
     answer_of,
+    api_error,
     converse,
     refusal_of,
     said_to,
@@ -63,7 +64,7 @@ def strands(
             kinds.ContextWindowOverflowException,
             kinds.ModelThrottledException,
         )
-        await converse(brief, chat.answer, sorry_for(*raised, _api_error(brief.wire)))
+        await converse(brief, chat.answer, sorry_for(*raised, api_error(brief.wire)))
 
     capabilities = msgspec.structs.replace(PERSISTENT if sessions else LACKS, cancel=None)
     return FrameworkAgent("strands", play, (wire,) if wire else (), capabilities)
@@ -270,17 +271,6 @@ def _model(brief: Any, own: Any) -> Any:
     made = copy.copy(own) if is_own else kind(client_args={"api_key": "unused"}, **config)
     made.client = brief.async_anthropic()
     return made
-
-
-def _api_error(wire: str) -> type[Exception]:
-    """The error of the wire's client, which the framework lets through."""
-    if wire == "anthropic":
-        from anthropic import AnthropicError
-
-        return AnthropicError
-    from openai import OpenAIError
-
-    return OpenAIError
 
 
 def _tool(tool: Any) -> Any:

@@ -190,6 +190,22 @@ def wire_of_class(own: Any, classes: Mapping[str, str]) -> str:
     return next((wire for wire, name in classes.items() if name in parents), "")
 
 
+def api_error(wire: str) -> type[Exception]:
+    """The error of the wire's client, which a framework lets through."""
+    module, name = _API_ERRORS[wire]
+    found: type[Exception] = getattr(import_module(module), name)
+    return found
+
+
+_API_ERRORS = {
+    "anthropic": ("anthropic", "AnthropicError"),
+    "openai-chat": ("openai", "OpenAIError"),
+    "openai-responses": ("openai", "OpenAIError"),
+    "gemini": ("google.genai.errors", "APIError"),
+}
+"""The module of each wire's client, which may not be installed, and its error."""
+
+
 async def said_to(brief: Any, name: str, input: Any, *, id: str, session: str) -> Any:
     """What the user says to a call. An answer to another call is none, and so is silence of the
     channel: it has expired."""

@@ -103,9 +103,9 @@ def numbered(runs: Iterable[tuple[History, Verdict]]) -> Iterator[ExportedRun]:
     """The runs of an export; a run that stands in it twice has two identities."""
     seen: dict[bytes, int] = {}
     for history, verdict in runs:
-        digest = ExportedRun(history, verdict).digest
-        seen[digest] = seen.get(digest, -1) + 1
-        yield ExportedRun(history, verdict, seen[digest])
+        run = ExportedRun(history, verdict)
+        number = seen[run.digest] = seen.get(run.digest, -1) + 1
+        yield ExportedRun(history, verdict, number) if number else run
 
 
 def time_ns(at_ms: int, n: int) -> int:

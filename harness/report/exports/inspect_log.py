@@ -13,16 +13,18 @@ from hashlib import blake2b
 from io import BytesIO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from harness.clock.virtual_clock import EPOCH_S
 from harness.core.history.exchanges import Exchange
 from harness.core.values.messages import Json, Message, Text
 from harness.core.values.plans import WINDOW_FULL
 from harness.core.values.verdict import VerdictWord
 from harness.redaction.encoder import json_bytes, json_document
 from harness.report.exports.call_spans import provider
-from harness.report.exports.exported_run import ExportedRun, time_ns
+from harness.report.exports.exported_run import ExportedRun
 from harness.report.exports.inspect_messages import messages_of
 
 _VERSION, _EPOCH, _SCORER = 2, 1, "harness"
+_BEGUN = datetime.fromtimestamp(EPOCH_S, UTC).isoformat()
 
 _STOPS = {
     "end_turn": "stop", "stop_sequence": "stop", "tool_use": "tool_calls",
@@ -36,13 +38,13 @@ _VALUES: dict[VerdictWord, str] = {"pass": "C", "fail": "I"}
 
 def inspect_log(runs: Sequence[ExportedRun]) -> bytes:
     """The log of runs as a JSON document."""
-    samples = [_sample(run, session) for run in runs for session in run.sessions]
+    samples = _samples(runs)
     return json_document({**_header(runs, samples), "samples": samples})
 
 
 def inspect_archive(runs: Sequence[ExportedRun]) -> bytes:
     """The log of runs as an archive."""
-    samples = [_sample(run, session) for run in runs for session in run.sessions]
+    samples = _samples(runs)
     header, written = _header(runs, samples), BytesIO()
     start = {name: header[name] for name in ("version", "eval", "plan")}
     members: dict[str, Json] = {"_journal/start.json": start}
@@ -58,18 +60,22 @@ def inspect_archive(runs: Sequence[ExportedRun]) -> bytes:
     return written.getvalue()
 
 
+def _samples(runs: Sequence[ExportedRun]) -> list[dict[str, Json]]:
+    return [_sample(run, session) for run in runs for session in run.sessions]
+
+
 def _header(runs: Sequence[ExportedRun], samples: list[dict[str, Json]]) -> dict[str, Json]:
     digest = blake2b(b"".join(run.digest for run in runs), digest_size=16)
     tasks = {run.head.scenario or run.name for run in runs}
-    created = _time(0, 0)
-    dataset = {"name": "loop-harness", "samples": len(samples), "sample_ids": _ids(samples)}
+    ids = [sample["id"] for sample in samples]
+    dataset = {"name": "loop-harness", "samples": len(samples), "sample_ids": ids}
     return {
         "version": _VERSION,
         "status": "success",
         "eval": {
             "eval_id": digest.hexdigest(),
             "run_id": digest.hexdigest(),
-            "created": created,
+            "created": _BEGUN,
             "task": tasks.pop() if len(tasks) == 1 else "loop-harness",
             "task_id": digest.hexdigest(),
             "dataset": dataset,
@@ -80,16 +86,12 @@ def _header(runs: Sequence[ExportedRun], samples: list[dict[str, Json]]) -> dict
         },
         "plan": {"name": "plan", "steps": []},
         "results": _results(samples),
-        "stats": {"started_at": created, "completed_at": created, "model_usage": {}},
+        "stats": {"started_at": _BEGUN, "completed_at": _BEGUN, "model_usage": {}},
     }
 
 
 def _packaged(runs: Sequence[ExportedRun]) -> str:
     return next((run.head.version for run in runs), "")
-
-
-def _ids(samples: list[dict[str, Json]]) -> list[str]:
-    return [sample["id"] for sample in samples]
 
 
 def _results(samples: list[dict[str, Json]]) -> dict[str, Json]:
@@ -121,7 +123,7 @@ def _sample(run: ExportedRun, session: str) -> dict[str, Json]:
         "scores": {_SCORER: _score(run)},
         "metadata": {**_metadata(run), "session": session},
         "uuid": run.id("uuid", session, size=11),
-        "started_at": _time(0, 0),
+        "started_at": _BEGUN,
         "events": [],
     }
 
@@ -183,8 +185,3 @@ def _model(run: ExportedRun) -> str:
     if first is None:
         return ""
     return f"{provider(first.called.provider)}/{first.request.model}"
-
-
-def _time(at_ms: int, n: int) -> str:
-    seconds = time_ns(at_ms, n) / 1_000_000_000
-    return datetime.fromtimestamp(seconds, UTC).isoformat()

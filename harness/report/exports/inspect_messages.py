@@ -22,8 +22,6 @@ from harness.core.values.messages import (
 )
 from harness.redaction.encoder import json_line
 
-_ROLES = {"user": "user", "assistant": "assistant", "system": "system", "tool": "tool"}
-
 
 def messages_of(said: Iterable[Message], sample: str) -> Iterator[dict[str, Json]]:
     """The rows of messages; the ids follow from that of the sample."""
@@ -42,7 +40,7 @@ def _rows(message: Message, names: dict[str, str]) -> Iterator[dict[str, Json]]:
     uses = message.tool_uses
     if not (rest or uses) and message.tool_results:
         return
-    role = _ROLES[side(message)]
+    role = side(message)
     row: dict[str, Json] = {"role": "user" if role == "tool" else role, "content": _content(rest)}
     yield {**row, "tool_calls": list(map(_call, uses))} if uses else row
 
