@@ -232,7 +232,9 @@ def _shape(said: str, spelt: Spelt) -> _Shape:
             value = json.loads(
                 said, parse_int=_Number, parse_float=_Number, object_pairs_hook=_Fields
             )
-            if shape := _of_value(value, 0):
+            # Of an object of empty values only its names are left to ask for, in any order.
+            names = [name for name, _ in value] if isinstance(value, _Fields) else []
+            if shape := _of_value(value, 0) or _Any(map(_cell, filter(str.strip, names))):
                 return shape
     lines = [line for line in said.splitlines() if Spelt(line).words]
     return _of_table(lines) or _of_names(lines) or _pieces(spelt)
