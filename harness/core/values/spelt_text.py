@@ -23,6 +23,8 @@ from functools import cached_property
 _ESCAPE = re.compile(
     r"(?<!\\)\\+(?:U00([0-9a-fA-F]{6})|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|([nrtbfv]))?"
 )
+# JSON escapes a character beyond 16 bits as two halves, and a half alone is not a letter.
+_LOW_HALF = re.compile(r"\\+u([dD][c-fC-F][0-9a-fA-F]{2})")
 # A terminal's colours and titles. An agent may take out the escape alone.
 _COLOURS = re.compile(
     r"\x1b?\[[0-9;]{1,20}m|\x1b\[[0-9;?]{0,20}[A-Za-z]|\x1b\][^\x07\x1b]{0,200}[\x07\x1b]"
@@ -30,10 +32,11 @@ _COLOURS = re.compile(
 _AMPERSANDS = re.compile(r"&(?:amp;)+", re.IGNORECASE)
 _CONSTANT = re.compile(r"\b(?:True|False|None)\b")
 _CONSTANTS = {"True": "true", "False": "false", "None": "null"}
-_MARKUP = re.compile(r"<(/?[A-Za-z][^<>]{0,300})>")
+# A name ends at a space, or `"<a", ">b"` would be a tag.
+_MARKUP = re.compile(r"<(/?[A-Za-z][\w:.-]{0,60}(?:\s[^<>]{0,300})?/?)>")
 _THOUSANDS = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:,[0-9]{3})+(?![\w,])")
 _LINE_NUMBER = re.compile(r"^[ \t]*(?:[0-9]+[ \t]*[:|\t→.)]|[>|#*]+(?=\s))[ \t]?", re.MULTILINE)
-_TAG = re.compile(r"</?[A-Za-z][^<>]{0,300}>")
+_TAG = re.compile(r"</?[A-Za-z][\w:.-]{0,60}(?:\s[^<>]{0,300})?/?>")
 _STRETCH = 1024
 """Python sorts a run of combining marks by insertion, so that a long one costs its square."""
 
@@ -149,10 +152,18 @@ def _unescaped(found: re.Match[str]) -> str:
     if code := found[1] or found[2] or found[3]:
         letter = chr(int(code, 16)) if int(code, 16) <= 0x10FFFF else " "
         count = found[0].count("\\")  # 1, 2, 4 or 8 are of the escape; of others one is content
-        return "\\" + letter if letter.isalnum() and count & (count - 1) else letter
+        is_content = count & (count - 1) and _begins_a_letter(letter, found)
+        return "\\" + letter if is_content else letter
     if found[4]:
         return "\n" if found[4] in "nr" else " "
     return "\\" if found.string[found.end() : found.end() + 1].isalnum() else ""
+
+
+def _begins_a_letter(letter: str, found: re.Match[str]) -> bool:
+    if "\ud800" <= letter < "\udc00" and (low := _LOW_HALF.match(found.string, found.end())):
+        pair = letter + chr(int(low[1], 16))
+        letter = pair.encode("utf-16", "surrogatepass").decode("utf-16")
+    return letter.isalnum()
 
 
 def _composed(text: str) -> str:
@@ -199,6 +210,8 @@ def _begin(run: str, after: str) -> str:
 def _joint(run: str, before: str, after: str) -> str:
     """A run between two words. A quote, and a colon or `=` after a name, stand between a name and
     its value; what follows them begins the value."""
+    if run == "''":  # YAML and SQL double a quote inside quotes
+        return "'"
     _, quote, value = run.rpartition("'")
     if quote and run != quote:
         return _begin(value, after) if value else " "
