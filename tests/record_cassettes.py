@@ -1,6 +1,6 @@
 """`python -m tests.record_cassettes`: record the four headline cassettes again.
 
-Each is a mutant in its own scenario, in real time through the loopback door, recorded by vcrpy. The
+Each is a mutant in its own scenario, in real time over loopback, recorded by vcrpy. The
 files in `cassettes/` are written only when the run shows the finding that was made for the mutant.
 `python -m tests.record_cassettes NAME ...` records some of them.
 """

@@ -9,10 +9,10 @@ function readSwitch(given, name) {
   return value;
 }
 
-const DOORS = new Set(["ask", "webhook"]);
+const CHANNELS = new Set(["ask", "webhook"]);
 
 function readDoor({ messages = "ask" }) {
-  if (!DOORS.has(messages)) throw new Error(`option messages: ask or webhook, not ${messages}`);
+  if (!CHANNELS.has(messages)) throw new Error(`option messages: ask or webhook, not ${messages}`);
   return messages;
 }
 

@@ -20,7 +20,7 @@ from harness.core.values.plans import (
 from harness.transports.dispatcher import at_once, json_answer
 from harness.transports.http_connection import whole_answer
 from harness.transports.http_exchange import CONNECTION_ERRORS
-from harness.transports.message_doors import told_message
+from harness.transports.message_channel import told_message
 
 
 def as_http(plan: Plan) -> Plan:

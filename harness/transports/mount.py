@@ -153,7 +153,9 @@ def _send_canaries(library: ModuleType) -> None:
             status = 0
         if status != 204:
             name = f"{library.__name__}.{kind}"
-            raise HarnessError(f"the mounted door does not see {name}: its canary was not caught")
+            raise HarnessError(
+                f"the mounted transport does not see {name}: its canary was not caught"
+            )
 
 
 def _sync_canary(library: ModuleType) -> int:

@@ -24,7 +24,7 @@ from harness.transports.http_answers import as_http, error_answer
 from harness.transports.http_connection import Request
 from harness.transports.inbox_polls import INBOX_WAIT_MS, Inbox, Question, asked
 from harness.transports.mcp_tools import McpEndpoint
-from harness.transports.message_doors import Lines, MessageDoor, Offer, webhook
+from harness.transports.message_channel import Lines, MessageChannel, Offer, webhook
 from harness.transports.session_paths import split_session
 
 INBOX, OUTBOX, TOOLS = "/harness/inbox", "/harness/outbox", "/harness/tools"
@@ -85,7 +85,7 @@ class Endpoints:
     def __init__(self, dispatcher: Dispatcher) -> None:
         self.dispatcher = dispatcher
         self._inbox = Inbox(dispatcher)
-        self._door: MessageDoor | None = None
+        self._channel: MessageChannel | None = None
         self._lines: Lines | None = None
         self._listed = set[str]()
 
@@ -96,15 +96,15 @@ class Endpoints:
 
     def close(self) -> None:
         """Offer no message any more, to this life of the target."""
-        if self._door is not None:
-            self._door.close()
-        self._door = self._lines = None
+        if self._channel is not None:
+            self._channel.close()
+        self._channel = self._lines = None
         self._listed.clear()
 
     def _open(self, offer: Offer, cancels: bool = False) -> None:
-        if self._door is not None:
-            self._door.close()
-        self._door = MessageDoor(self.dispatcher, offer, cancels=cancels)
+        if self._channel is not None:
+            self._channel.close()
+        self._channel = MessageChannel(self.dispatcher, offer, cancels=cancels)
 
     def plan(self, request: Request, pause: Callable[[float], None]) -> Plan:
         """The plan for a request; `pause` waits a number of seconds on its connection."""

@@ -64,7 +64,7 @@ def _corpus(name: str) -> list[Path]:
 
 
 def _played(wire: str, exchanges: list[CassetteExchange]) -> int:
-    """Play the calls through a door to a bare client; how many came back as they were recorded."""
+    """Play the calls to a bare client; how many came back as they were recorded."""
     scenario = Scenario(name="corpus", wire=wire, limits=Limits(model_calls=1 << 20))  # type: ignore[arg-type]
     script = CassettePlayer(CassetteIndex(exchanges))
     transition = Transition(scenario, by_name(wire), script, History())

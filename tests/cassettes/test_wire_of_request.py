@@ -1,4 +1,4 @@
-"""Which paths are calls to a model that a door can answer."""
+"""Which paths are calls to a model that a transport can answer."""
 
 from __future__ import annotations
 

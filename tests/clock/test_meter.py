@@ -69,7 +69,7 @@ def test_a_slow_disk_makes_no_run_doubtful(
     assert meter.exceeded is exceeded
 
 
-def test_waiting_in_doors_is_not_counted(machine: Machine) -> None:
+def test_waiting_in_a_call_is_not_counted(machine: Machine) -> None:
     with RealWaitMeter() as meter:
         with meter.harness_time():
             machine.wait(10)
@@ -81,15 +81,15 @@ def test_waiting_in_doors_is_not_counted(machine: Machine) -> None:
     assert meter.exceeded
 
 
-def test_a_door_that_raises_is_left(machine: Machine) -> None:
+def test_a_call_that_raises_is_left(machine: Machine) -> None:
     with RealWaitMeter() as meter:
         with pytest.raises(ConnectionError):
-            _break_in_a_door(meter, machine)
+            _break_in_a_call(meter, machine)
         machine.wait(2)
     assert meter.waited_s == pytest.approx(2)
 
 
-def _break_in_a_door(meter: RealWaitMeter, machine: Machine) -> None:
+def _break_in_a_call(meter: RealWaitMeter, machine: Machine) -> None:
     with meter.harness_time():
         machine.wait(10)
         raise ConnectionError

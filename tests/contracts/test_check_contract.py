@@ -117,8 +117,8 @@ def yields_words(history: History) -> Iterator[Any]:
         yield "wrong"
 
 
-@needs("door")  # type: ignore[arg-type]
-def needs_a_door(history: History) -> Iterator[Finding]:
+@needs("nowhere")  # type: ignore[arg-type]
+def needs_an_unknown_seam(history: History) -> Iterator[Finding]:
     """It needs a seam that does not exist."""
     yield from ()
 
@@ -145,7 +145,7 @@ def has_a_wrong_default(history: History, *, most: int = "a few") -> Iterator[Fi
         (too_early, "at the beginning of a run, but not in the whole run"),
         (crashes, "raises IndexError"),
         (yields_words, "yields a str: a check yields findings"),
-        (needs_a_door, "needs 'door'"),
+        (needs_an_unknown_seam, "needs 'nowhere'"),
         (has_a_wrong_default, "the default of most does not fit"),
     ],
 )

@@ -123,7 +123,7 @@ def test_the_sink_gets_each_event_as_it_is_made() -> None:
     assert [e.n for e in history.events] == [1]
 
 
-def test_canonical_leaves_out_what_doors_and_worlds_may_differ_in() -> None:
+def test_canonical_leaves_out_what_transports_and_worlds_may_differ_in() -> None:
     def made(at_ms: int, door: str) -> History:
         history = History()
         history.started(run="r", scenario="s", at_ms=at_ms, door=door, versions={"x": door})

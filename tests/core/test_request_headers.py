@@ -81,10 +81,10 @@ def test_two_bodies_that_cannot_be_read_are_alike_in_their_length() -> None:
     assert one == again != other
 
 
-@pytest.mark.parametrize("door", [in_process, loopback])
-def test_another_key_of_the_client_is_another_set(door: Any) -> None:
+@pytest.mark.parametrize("transport", [in_process, loopback])
+def test_another_key_of_the_client_is_another_set(transport: Any) -> None:
     run = anthropic.run(Turn(say="hello", times="forever"))
-    with door(run) as client:
+    with transport(run) as client:
         for key in ("one", "one", "another"):
             client.with_options(api_key=key).messages.create(
                 model="m", max_tokens=9, messages=[{"role": "user", "content": key}]

@@ -1,4 +1,4 @@
-"""A run without a door, for tests of the core: requests in as bytes, plans out."""
+"""A run without a transport, for tests of the core: requests in as bytes, plans out."""
 
 from __future__ import annotations
 

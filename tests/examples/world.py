@@ -1,7 +1,7 @@
 """A small world for an agent that is a program: the verbs of the contract on one loopback server.
 
 The model, the tools and the user are scripted; everything that the agent sends is kept. It knows
-nothing of the harness's own doors, so an example that passes here speaks the contract and not
+nothing of the harness's own transports, so an example that passes here speaks the contract and not
 only our implementation of it.
 """
 

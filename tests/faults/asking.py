@@ -29,7 +29,7 @@ from harness.transports.loopback import Loopback
 from harness.transports.sdk_clients import sdk_client
 
 Json = dict[str, Any]
-DoorName = Literal["in process", "loopback"]
+TransportName = Literal["in process", "loopback"]
 SDK = {"anthropic": "anthropic", "openai-chat": "openai", "openai-responses": "openai"}
 
 CALL: Json = {"path": "/a/b", "size": 12345, "lines": ["x", "y"], "note": "wörld and more"}
@@ -79,7 +79,7 @@ def ask(
     helper: bool = True,
     turn: Turn = SAYS,
     messages: Sequence[Json] = ({"role": "user", "content": "hi"},),
-    door: DoorName = "in process",
+    transport: TransportName = "in process",
     tools: dict[str, ToolScript] = TOOLS,
     timeout_s: float = 600,
     retries: int = 0,
@@ -102,7 +102,7 @@ def ask(
         if retries:
             stack.enter_context(virtual_time(clock))
         own = {"max_retries": retries, "timeout": timeout_s}
-        client = stack.enter_context(_client(run, wire, door, clock, own))
+        client = stack.enter_context(_client(run, wire, transport, clock, own))
         try:
             message = _ASK[wire](client, stream, helper, list(messages), tools)
             said, error = _said(message), None
@@ -124,10 +124,10 @@ def _transition(scenario: Scenario) -> Transition:
 
 @contextmanager
 def _client(
-    run: Transition, wire: str, door: DoorName, clock: VirtualClock, settings: Json
+    run: Transition, wire: str, transport: TransportName, clock: VirtualClock, settings: Json
 ) -> Iterator[Any]:
     sdk = SDK[wire]
-    if door == "in process":
+    if transport == "in process":
         yield sdk_client(
             sdk, HttpxTransport(Dispatcher(run, clock)), asynchronous=False, **settings
         )

@@ -1,6 +1,6 @@
 """The reference agent with a client of a few lines in place of the SDK's.
 
-It speaks the same JSON through the same door, so a run means the same; it is some ten times as
+It speaks the same JSON through the same transport, so a run means the same; it is some ten times as
 fast, which makes a million steps of a machine feasible. It can neither stream nor wait.
 """
 
@@ -20,7 +20,7 @@ from harness.core.values.plans import Send
 
 
 class PlainModel:
-    """A `Model` of the agent, without a library between the agent and the door."""
+    """A `Model` of the agent, without a library between the agent and the transport."""
 
     def __init__(self, brief: Any) -> None:
         self._dispatcher = brief.transport._dispatcher

@@ -18,7 +18,7 @@ from typing import Any
 
 from harness.transports.http_connection import BODIES_MOST_BYTES
 from tests.hardening.raw_attacks import ATTACKS, Attack
-from tests.transports.every_server import DOORS, Door, answer
+from tests.transports.every_server import SERVERS, OpenServer, answer
 
 ANSWER_S = 20.0
 GARBAGE, CONNECTIONS, BODIES, BODY_BYTES = 10_000, 1_000, 12, 59 << 20
@@ -30,9 +30,9 @@ class Failed(Exception):
     """An attack had an effect; the text says which."""
 
 
-def raw(door: Door, attack: Attack) -> int:
+def raw(server: OpenServer, attack: Attack) -> int:
     """Play one attack: the status of the first answer, 0 without one. Raises Failed."""
-    said = exchanged(door, attack.data(door), ends=attack.ends)
+    said = exchanged(server, attack.data(server), ends=attack.ends)
     status = int(said[9:12]) if said.startswith(b"HTTP/1.1 ") else 0
     if status not in attack.statuses:
         raise Failed(f"{attack.name}: {status}, not {sorted(attack.statuses)}: {said[:200]!r}")
@@ -41,9 +41,9 @@ def raw(door: Door, attack: Attack) -> int:
     return status
 
 
-def exchanged(door: Door, data: bytes, *, ends: bool) -> bytes:
+def exchanged(server: OpenServer, data: bytes, *, ends: bool) -> bytes:
     """The first that a server says to these bytes. Raises Failed when it says nothing in time."""
-    with socket.create_connection(("127.0.0.1", door.port), timeout=ANSWER_S) as sock:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=ANSWER_S) as sock:
         try:
             sock.sendall(data)
             if ends:
@@ -62,19 +62,19 @@ def exchanged(door: Door, data: bytes, *, ends: bool) -> bytes:
             return b""
 
 
-def garbage(door: Door, count: int, seed: int) -> None:
+def garbage(server: OpenServer, count: int, seed: int) -> None:
     """Send requests with bytes changed, cut, repeated and mixed; half of the clients leave at once.
 
     Raises Failed when an answer does not come.
     """
     draw = random.Random(seed)
-    seeds = [door.request(connection=""), *(attack.data(door) for attack in ATTACKS)]
+    seeds = [server.request(connection=""), *(attack.data(server) for attack in ATTACKS)]
     seeds = [data for data in seeds if len(data) < 4096]
     for _ in range(count):
         data = changed(draw, draw.choice(seeds), draw.choice(seeds))
         is_whole = draw.random() < 0.5
         try:
-            with socket.create_connection(("127.0.0.1", door.port), timeout=ANSWER_S) as sock:
+            with socket.create_connection(("127.0.0.1", server.port), timeout=ANSWER_S) as sock:
                 sock.sendall(data)
                 if is_whole:
                     sock.shutdown(socket.SHUT_WR)
@@ -104,36 +104,36 @@ def changed(draw: random.Random, data: bytes, other: bytes) -> bytes:
     return bytes(made[: 1 << 16])
 
 
-def connections(door: Door, count: int) -> None:
+def connections(server: OpenServer, count: int) -> None:
     """Open a number of connections at once, a third of them with half a request, then ask on a new
     one."""
     with contextlib.ExitStack() as stack:
         for number in range(count):
-            sock = socket.create_connection(("127.0.0.1", door.port), timeout=ANSWER_S)
+            sock = socket.create_connection(("127.0.0.1", server.port), timeout=ANSWER_S)
             stack.callback(sock.close)
             if number % 3 == 0:
-                sock.sendall(door.request()[: 10 + number % 90])
-        good(door, "beside open connections")
+                sock.sendall(server.request()[: 10 + number % 90])
+        good(server, "beside open connections")
 
 
-def bodies(door: Door, count: int, size_bytes: int) -> None:
+def bodies(server: OpenServer, count: int, size_bytes: int) -> None:
     """Leave a number of bodies open, each without its last byte, then ask on a new connection."""
     length = {"content-length": str(size_bytes)}
-    head = door.request(connection="", **length).partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
+    head = server.request(connection="", **length).partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
     with contextlib.ExitStack() as stack:
         for _ in range(count):
-            sock = socket.create_connection(("127.0.0.1", door.port), timeout=ANSWER_S)
+            sock = socket.create_connection(("127.0.0.1", server.port), timeout=ANSWER_S)
             stack.callback(sock.close)
             with contextlib.suppress(OSError):  # refused, and gone
                 sock.sendall(head)
                 for _ in range((size_bytes - 1) >> 20):
                     sock.sendall(b" " * (1 << 20))
-        good(door, "beside open bodies")
+        good(server, "beside open bodies")
 
 
-def good(door: Door, when: str) -> None:
+def good(server: OpenServer, when: str) -> None:
     """Ask the good request. Raises Failed when it is not answered."""
-    said = answer(door, door.request())
+    said = answer(server, server.request())
     if not said.startswith(b"HTTP/1.1 20"):
         raise Failed(f"a good request {when}: {said[:200]!r}")
 
@@ -162,16 +162,16 @@ def attacked(
 ) -> str:
     """Attack a kind of server; the row of the table. Raises Failed."""
     before = most_mb()
-    with no_traceback(), DOORS[name]() as door:
+    with no_traceback(), SERVERS[name]() as server:
         for attack in ATTACKS:
-            raw(door, attack)
-            good(door, f"after {attack.name}")
-        garbage(door, garbage_count, seed)
-        good(door, "after garbage")
-        connections(door, connection_count)
+            raw(server, attack)
+            good(server, f"after {attack.name}")
+        garbage(server, garbage_count, seed)
+        good(server, "after garbage")
+        connections(server, connection_count)
         if large:
-            bodies(door, BODIES, BODY_BYTES)
-        good(door, "in the end")
+            bodies(server, BODIES, BODY_BYTES)
+        good(server, "in the end")
     grown = most_mb() - before
     if grown > GROWN_MOST_MB:
         raise Failed(f"{name}: the process grew by {grown} MB, more than {GROWN_MOST_MB}")
@@ -185,7 +185,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--garbage", type=int, default=GARBAGE)
     parser.add_argument("--connections", type=int, default=CONNECTIONS)
-    parser.add_argument("servers", nargs="*", default=list(DOORS))
+    parser.add_argument("servers", nargs="*", default=list(SERVERS))
     asked = parser.parse_args()
     if len(asked.servers) == 1:
         return _row(asked.servers[0], asked)

@@ -9,50 +9,52 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tests.transports.every_server import Door
+from tests.transports.every_server import OpenServer
 
 
 class Attack(NamedTuple):
     """What is sent, and which statuses may come first; `ends` when the client half-closes."""
 
     name: str
-    data: Callable[[Door], bytes]
+    data: Callable[[OpenServer], bytes]
     statuses: frozenset[int]
     ends: bool = False
 
 
-def _headers(door: Door, **headers: str) -> bytes:
+def _headers(server: OpenServer, **headers: str) -> bytes:
     """The good request with other headers, its body as it was."""
-    return door.request(connection="", **headers)
+    return server.request(connection="", **headers)
 
 
-def _headers_of(**headers: str) -> Callable[[Door], bytes]:
-    return lambda door: _headers(door, **headers)
+def _headers_of(**headers: str) -> Callable[[OpenServer], bytes]:
+    return lambda server: _headers(server, **headers)
 
 
-def _with(line: bytes) -> Callable[[Door], bytes]:
+def _with(line: bytes) -> Callable[[OpenServer], bytes]:
     """The good request with a line more in its head."""
-    return lambda door: door.request(connection="").replace(b"\r\n", b"\r\n" + line + b"\r\n", 1)
+    return lambda server: server.request(connection="").replace(
+        b"\r\n", b"\r\n" + line + b"\r\n", 1
+    )
 
 
-def _chunked(body: bytes, **more: str) -> Callable[[Door], bytes]:
-    def data(door: Door) -> bytes:
-        framed = _headers(door, **{"content-length": "", "transfer-encoding": "chunked", **more})
+def _chunked(body: bytes, **more: str) -> Callable[[OpenServer], bytes]:
+    def data(server: OpenServer) -> bytes:
+        framed = _headers(server, **{"content-length": "", "transfer-encoding": "chunked", **more})
         return framed.partition(b"\r\n\r\n")[0] + b"\r\n\r\n" + body
 
     return data
 
 
-def _length(value: str) -> Callable[[Door], bytes]:
-    return lambda door: _headers(door, **{"content-length": value})
+def _length(value: str) -> Callable[[OpenServer], bytes]:
+    return lambda server: _headers(server, **{"content-length": value})
 
 
-def _line(first: str) -> Callable[[Door], bytes]:
+def _line(first: str) -> Callable[[OpenServer], bytes]:
     """The good request behind another request line."""
 
-    def data(door: Door) -> bytes:
-        rest = door.request(connection="").partition(b"\r\n")[2]
-        fields = {"method": door.method, "path": door.path, "port": door.port}
+    def data(server: OpenServer) -> bytes:
+        rest = server.request(connection="").partition(b"\r\n")[2]
+        fields = {"method": server.method, "path": server.path, "port": server.port}
         return first.format(**fields).encode("latin-1") + b"\r\n" + rest
 
     return data
@@ -67,9 +69,11 @@ SMUGGLED = b"0\r\n\r\nGET /smuggled HTTP/1.1\r\nhost: evil\r\n\r\n"
 _EVIL = "https://evil.example"
 
 
-def _guessed(**headers: str) -> Callable[[Door], bytes]:
+def _guessed(**headers: str) -> Callable[[OpenServer], bytes]:
     """The request that a web page can send: it knows the port and the path, and no token."""
-    return lambda door: door._replace(path=door.behind_token).request(connection="", **headers)
+    return lambda server: server._replace(path=server.behind_token).request(
+        connection="", **headers
+    )
 
 
 ATTACKS: tuple[Attack, ...] = (

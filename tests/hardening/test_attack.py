@@ -9,10 +9,10 @@ import pytest
 
 from tests.hardening import attack
 from tests.hardening.attack import ATTACKS, Failed
-from tests.transports.every_server import DOORS
+from tests.transports.every_server import SERVERS
 
 
-@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("name", SERVERS)
 def test_no_attack_has_an_effect(name: str) -> None:
     row = attack.attacked(name, garbage_count=40, connection_count=20, large=False, seed=7)
     assert row.startswith(f"| {name} | 47 | 40 | 20 |")
@@ -32,12 +32,12 @@ def test_a_traceback_is_found() -> None:
 
 def test_a_wrong_answer_is_found() -> None:
     wrong = ATTACKS[0]._replace(statuses=frozenset({200}))
-    with DOORS["model"]() as door, pytest.raises(Failed, match="400, not"):
-        attack.raw(door, wrong)
+    with SERVERS["model"]() as server, pytest.raises(Failed, match="400, not"):
+        attack.raw(server, wrong)
 
 
 def test_silence_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attack, "ANSWER_S", 0.2)
     listener = socket.create_server(("127.0.0.1", 0))
-    with listener, DOORS["model"]() as door, pytest.raises(Failed, match="no answer in"):
-        attack.raw(door._replace(port=listener.getsockname()[1]), ATTACKS[0])
+    with listener, SERVERS["model"]() as server, pytest.raises(Failed, match="no answer in"):
+        attack.raw(server._replace(port=listener.getsockname()[1]), ATTACKS[0])

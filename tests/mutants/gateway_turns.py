@@ -75,7 +75,7 @@ def drops_while_busy(brief: Brief) -> None:
 
 
 class Escaped(ChangedMessages):
-    """Escapes markup at the wrong door."""
+    """Escapes markup at the wrong place."""
 
     def changed(self, text: str) -> str:
         """The text as a page would hold it."""

@@ -1,4 +1,4 @@
-"""A model scripted in line: the SDKs' own clients ask it, at each of its doors."""
+"""A model scripted in line: the SDKs' own clients ask it, at each of its transports."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_the_environment_is_as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "OPENAI_BASE_URL" not in os.environ
 
 
-def test_a_transport_and_mounted_urls_are_doors_to_the_same_model() -> None:
+def test_a_transport_and_mounted_urls_are_transports_to_the_same_model() -> None:
     with table_for_four() as fake:
         client = anthropic.DefaultHttpxClient(transport=fake.transport())
         assert by_anthropic("Four", False, api_key="k", http_client=client) == "Booked for four."

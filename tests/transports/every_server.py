@@ -33,7 +33,7 @@ MCP_HEADERS = {
 }
 
 
-class Door(NamedTuple):
+class OpenServer(NamedTuple):
     """A server and a good request: `history` is that of its run, if it has one.
 
     `asked` holds the bodies that a provider behind it was sent.
@@ -62,9 +62,9 @@ class Door(NamedTuple):
         return "\r\n".join([first, *lines, "", ""]).encode("latin-1") + self.body
 
 
-def answer(door: Door, data: bytes) -> bytes:
+def answer(server: OpenServer, data: bytes) -> bytes:
     """All that a server says to these bytes until it closes."""
-    with socket.create_connection(("127.0.0.1", door.port), timeout=20) as sock:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as sock:
         sock.sendall(data)
         return b"".join(iter(lambda: sock.recv(1 << 16), b""))
 
@@ -73,7 +73,7 @@ def run() -> Transition:
     """A run that has begun, with endless answers on each seam."""
     inbox = tuple(InboxItem(text=f"message {n}") for n in range(500))
     made = transition(tools=TOOLS, inbox=inbox, limits=Limits.unreached())
-    made.history.started(run="doors", scenario="doors")
+    made.history.started(run="servers", scenario="servers")
     return made
 
 
@@ -92,30 +92,32 @@ def _body(value: object) -> bytes:
     return json.dumps(value).encode() if value is not None else b""
 
 
-def _loopback(seam: str) -> Callable[[], AbstractContextManager[Door]]:
+def _loopback(seam: str) -> Callable[[], AbstractContextManager[OpenServer]]:
     @contextmanager
-    def opened() -> Iterator[Door]:
+    def opened() -> Iterator[OpenServer]:
         method, path, value, headers = SEAMS[seam]
         with Loopback(made := run(), RealClock()) as server:
             url, body = urlsplit(server.urls.model), _body(value)
             path = url.path + path
-            yield Door(url.port or 0, method, path, body, headers, made.history, [], "Loopback")
+            yield OpenServer(
+                url.port or 0, method, path, body, headers, made.history, [], "Loopback"
+            )
 
     return opened
 
 
 @contextmanager
-def _fake_model() -> Iterator[Door]:
+def _fake_model() -> Iterator[OpenServer]:
     """What `fake_model.serve()` opens."""
     dispatcher = Dispatcher(run(), RealClock())
     with serving(ModelRoute(lambda method, path: dispatcher, RealClock())) as base:
         url = urlsplit(base)
         path, body = f"{url.path}/v1/messages", _body(REQUEST)
-        yield Door(url.port or 0, "POST", path, body, {}, None, [], "serving")
+        yield OpenServer(url.port or 0, "POST", path, body, {}, None, [], "serving")
 
 
 @contextmanager
-def _session_url() -> Iterator[Door]:
+def _session_url() -> Iterator[OpenServer]:
     """What `fake_model.serve()` opens in a session of pytest."""
     dispatcher, session = Dispatcher(run(), RealClock()), SessionUrl()
     route = ModelRoute(lambda method, path: dispatcher, RealClock())
@@ -123,13 +125,13 @@ def _session_url() -> Iterator[Door]:
         with session.lent(route, "test_it") as base:
             url = urlsplit(base or "")
             path, body = f"{url.path}/v1/messages", _body(REQUEST)
-            yield Door(url.port or 0, "POST", path, body, {}, None, [], "SessionUrl")
+            yield OpenServer(url.port or 0, "POST", path, body, {}, None, [], "SessionUrl")
     finally:
         session.close()
 
 
 @contextmanager
-def _recording() -> Iterator[Door]:
+def _recording() -> Iterator[OpenServer]:
     asked: list[bytes] = []
 
     def answer(body: bytes) -> bytes:
@@ -143,23 +145,23 @@ def _recording() -> Iterator[Door]:
             _body(REQUEST),
             {"x-api-key": "sk-harness-dummy"},
         )
-        yield Door(url.port or 0, "POST", path, body, key, None, asked, "RecordingProxy")
+        yield OpenServer(url.port or 0, "POST", path, body, key, None, asked, "RecordingProxy")
 
 
 @contextmanager
-def _lasting_program() -> Iterator[Door]:
+def _lasting_program() -> Iterator[OpenServer]:
     """The URL that gives a program its runs; no run waits, which it says at once."""
     target, names = resolve("process:sleep 60?runs=many"), {"PATH": os.environ["PATH"], "LANG": "C"}
     with patch.object(process_target, "WAIT_S", 0.01):
         program = LastingProgram(target, names)
         try:
             url = urlsplit(program.url)
-            yield Door(url.port or 0, "GET", url.path, b"", {}, None, [], "LastingProgram")
+            yield OpenServer(url.port or 0, "GET", url.path, b"", {}, None, [], "LastingProgram")
         finally:
             program.end()
 
 
-DOORS: dict[str, Callable[[], AbstractContextManager[Door]]] = {
+SERVERS: dict[str, Callable[[], AbstractContextManager[OpenServer]]] = {
     **{seam: _loopback(seam) for seam in SEAMS},
     "fake model": _fake_model,
     "fake model of a session": _session_url,

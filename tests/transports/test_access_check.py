@@ -12,7 +12,7 @@ from harness.core.history.events import Refused
 from harness.core.transition.transition import REFUSALS_MOST
 from harness.transports.access_check import AccessCheck, new_token
 from harness.transports.request_heads import RefusedRequest
-from tests.transports.every_server import DOORS, answer
+from tests.transports.every_server import SERVERS, answer
 
 pytestmark = pytest.mark.usefixtures("no_traceback")
 
@@ -38,69 +38,69 @@ FOREIGN: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("foreign", FOREIGN)
-@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("name", SERVERS)
 @pytest.mark.parametrize("connection", ["keep-alive", "close"])  # plain heads, and those of h11
 def test_a_foreign_request_is_refused_and_on_record(
     name: str, foreign: str, connection: str
 ) -> None:
-    with DOORS[name]() as door:
-        refused = answer(door, door.request(connection=connection, **FOREIGN[foreign]))
-        before = [e for e in (door.history.events if door.history else []) if e.n > 1]
-        good = answer(door, door.request())
+    with SERVERS[name]() as server:
+        refused = answer(server, server.request(connection=connection, **FOREIGN[foreign]))
+        before = [e for e in (server.history.events if server.history else []) if e.n > 1]
+        good = answer(server, server.request())
     assert refused.startswith(b"HTTP/1.1 403 "), refused
     assert b"this request is refused: " in refused
     assert good.startswith(b"HTTP/1.1 20"), good
-    assert len(door.asked) == (name == "recording")
-    if door.history is not None:
+    assert len(server.asked) == (name == "recording")
+    if server.history is not None:
         (event,) = before
         assert isinstance(event, Refused)
         assert (event.status, event.text in refused.decode()) == (403, True)
-        assert event.request.startswith(f"{door.method} /")
+        assert event.request.startswith(f"{server.method} /")
 
 
 TOKENS = ("", "/lhr_0", "/" + new_token(), "/s/main", "//")
 METHODS = ("GET", "POST", "OPTIONS", "HEAD")
 
 
-@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("name", SERVERS)
 @pytest.mark.parametrize("connection", ["keep-alive", "close"])
 def test_a_request_without_the_token_is_refused_and_takes_nothing(
     name: str, connection: str
 ) -> None:
     """A picture on a web page, in a browser that says nothing of where it stands."""
-    with DOORS[name]() as door:
+    with SERVERS[name]() as server:
         for method, token in product(METHODS, TOKENS):
-            guessed = door._replace(method=method, path=token + door.behind_token)
-            refused = answer(door, guessed.request(connection=connection))
+            guessed = server._replace(method=method, path=token + server.behind_token)
+            refused = answer(server, guessed.request(connection=connection))
             assert refused.startswith(b"HTTP/1.1 403 "), refused
-            assert door.path.split("/")[1].encode() not in refused
-        before = [e for e in (door.history.events if door.history else []) if e.n > 1]
-        good = answer(door, door.request())
+            assert server.path.split("/")[1].encode() not in refused
+        before = [e for e in (server.history.events if server.history else []) if e.n > 1]
+        good = answer(server, server.request())
     assert good.startswith(b"HTTP/1.1 20"), good
-    assert len(door.asked) == (name == "recording")
+    assert len(server.asked) == (name == "recording")
     assert all(isinstance(event, Refused) and event.status == 403 for event in before)
-    assert door.path.split("/")[1] not in repr(door.history.events if door.history else "")
+    assert server.path.split("/")[1] not in repr(server.history.events if server.history else "")
 
 
 def test_each_server_has_its_own_token() -> None:
-    with DOORS["inbox"]() as one, DOORS["inbox"]() as other:
+    with SERVERS["inbox"]() as one, SERVERS["inbox"]() as other:
         assert one.path.split("/")[1] != other.path.split("/")[1]
 
 
-@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("name", SERVERS)
 @pytest.mark.parametrize("site", ["same-origin", "none"])
 def test_what_a_browser_asks_for_its_user_is_answered(name: str, site: str) -> None:
-    with DOORS[name]() as door:
-        said = answer(door, door.request(**{"sec-fetch-site": site}))
+    with SERVERS[name]() as server:
+        said = answer(server, server.request(**{"sec-fetch-site": site}))
     assert said.startswith(b"HTTP/1.1 20"), said
 
 
-@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("name", SERVERS)
 @pytest.mark.parametrize("host", ["localhost", "LocalHost", "127.0.0.1", "[::1]"])
 def test_each_name_of_this_machine_is_ours(name: str, host: str) -> None:
-    with DOORS[name]() as door:
-        ours = f"{host}:{door.port}"
-        said = answer(door, door.request(host=ours, origin=f"http://{ours}"))
+    with SERVERS[name]() as server:
+        ours = f"{host}:{server.port}"
+        said = answer(server, server.request(host=ours, origin=f"http://{ours}"))
     assert said.startswith(b"HTTP/1.1 20"), said
 
 
@@ -120,20 +120,20 @@ def test_each_name_of_this_machine_is_ours(name: str, host: str) -> None:
 def test_neither_a_whole_url_nor_a_second_header_passes_by(
     name: str, line: str, headers: str, status: bytes
 ) -> None:
-    with DOORS[name]() as door:
-        first, _, rest = door.request().partition(b"\r\n")
-        fields = {"method": door.method, "path": door.path, "port": door.port}
-        ours = f"http://127.0.0.1:{door.port}"
+    with SERVERS[name]() as server:
+        first, _, rest = server.request().partition(b"\r\n")
+        fields = {"method": server.method, "path": server.path, "port": server.port}
+        ours = f"http://127.0.0.1:{server.port}"
         said = line.format(**fields) + "\r\n" + headers.format(ours=ours)
-        heard = answer(door, said.encode() + rest)
+        heard = answer(server, said.encode() + rest)
     assert first
     assert heard.startswith(b"HTTP/1.1 " + status), heard
 
 
 def test_a_request_without_a_host_is_refused() -> None:
-    with DOORS["model"]() as door:
-        old = door.request(host="").replace(b"HTTP/1.1", b"HTTP/1.0")
-        assert answer(door, old).startswith(b"HTTP/1.1 403 ")
+    with SERVERS["model"]() as server:
+        old = server.request(host="").replace(b"HTTP/1.1", b"HTTP/1.0")
+        assert answer(server, old).startswith(b"HTTP/1.1 403 ")
 
 
 def test_a_port_that_urls_leave_out_may_be_left_out() -> None:
@@ -144,11 +144,11 @@ def test_a_port_that_urls_leave_out_may_be_left_out() -> None:
 
 
 def test_a_history_keeps_the_first_refusals() -> None:
-    with DOORS["inbox"]() as door:
+    with SERVERS["inbox"]() as server:
         for _ in range(REFUSALS_MOST + 5):
-            answer(door, door.request(host="evil.example"))
-    assert door.history is not None
-    assert sum(isinstance(e, Refused) for e in door.history.events) == REFUSALS_MOST
+            answer(server, server.request(host="evil.example"))
+    assert server.history is not None
+    assert sum(isinstance(e, Refused) for e in server.history.events) == REFUSALS_MOST
 
 
 def test_no_server_is_left_out() -> None:
@@ -159,9 +159,9 @@ def test_no_server_is_left_out() -> None:
             if isinstance(owner, (ast.ClassDef, ast.FunctionDef)) and _makes_a_server(owner):
                 makers.add(owner.name)
     walked = set()
-    for opened in DOORS.values():
-        with opened() as door:
-            walked.add(door.class_name)
+    for opened in SERVERS.values():
+        with opened() as server:
+            walked.add(server.class_name)
     assert makers == walked
 
 

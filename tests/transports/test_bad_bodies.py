@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.core.history.events import Called, Refused
-from tests.transports.every_server import DOORS, answer
+from tests.transports.every_server import SERVERS, answer
 
 pytestmark = pytest.mark.usefixtures("no_traceback")
 
@@ -33,17 +33,17 @@ BODIES = {
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("name", ["model", "tools", "outbox", "mcp"])
 def test_a_body_that_cannot_be_read_is_told_so_and_on_record(name: str, body: str) -> None:
-    with DOORS[name]() as door:
-        said = answer(door, door._replace(body=BODIES[body]).request())
-        good = answer(door, door.request())
+    with SERVERS[name]() as server:
+        said = answer(server, server._replace(body=BODIES[body]).request())
+        good = answer(server, server.request())
     head, _, text = said.partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 "), said[:300]
     assert 20 < len(text) < 4000
     assert good.startswith(b"HTTP/1.1 20")
-    assert door.history is not None
-    first = next(e for e in door.history.events[1:] if isinstance(e, (Called, Refused)))
+    assert server.history is not None
+    first = next(e for e in server.history.events[1:] if isinstance(e, (Called, Refused)))
     if isinstance(first, Refused):
-        assert (first.status, first.request) == (400, f"{door.method} {door.behind_token}")
+        assert (first.status, first.request) == (400, f"{server.method} {server.behind_token}")
         assert 20 < len(first.text) < 600
     else:
         assert name == "model"

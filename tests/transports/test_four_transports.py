@@ -1,4 +1,4 @@
-"""One scenario and one fault, through four doors: one canonical history."""
+"""One scenario and one fault, through four transports: one canonical history."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from harness.runner import Run, run
 
 PROVIDER = "https://api.anthropic.com"
 SCENARIO = Scenario(
-    name="four-doors",
+    name="four-transports",
     inbox=(InboxItem(text="look"),),
     tools={"look": ToolScript(script=(ToolTurn(ok="a cat", times="forever"),))},
     script=(Turn(say="I look.", use="look", input={"where": "there"}), Turn(say="A cat.")),
@@ -38,19 +38,19 @@ FAULTS = [
     FaultSpec(kind="sse.no_message_stop", when=2, must_fire=False),
     FaultSpec(kind="sse.error_event", must_fire=False),
 ]
-DOORS = ("httpx2", "httpx", "mounted", "loopback")
+TRANSPORTS = ("httpx2", "httpx", "mounted", "loopback")
 FAILURES = (anthropic.APIError, httpx.HTTPError, httpx2.HTTPError, ValueError, AssertionError)
 
 
-def played(door: str, scenario: Scenario) -> Run:
-    world = "supervise" if door == "loopback" else "simulate"
-    options = {"door": door, **({"mount": True} if door == "mounted" else {})}
+def played(transport: str, scenario: Scenario) -> Run:
+    world = "supervise" if transport == "loopback" else "simulate"
+    options = {"transport": transport, **({"mount": True} if transport == "mounted" else {})}
     return run(scenario, agent, world=world, options=options)  # type: ignore[arg-type]
 
 
 def client(brief: Any) -> Any:
-    """A client without an SDK, so that each door can be met with either library."""
-    match brief.options["door"]:
+    """A client without an SDK, so that each transport can be met with either library."""
+    match brief.options["transport"]:
         case "httpx":
             return httpx.Client(transport=brief.transport, base_url=PROVIDER)
         case "httpx2":
@@ -118,8 +118,8 @@ def parsed(text: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.kind)
 def test_the_history_is_the_same_four_times(fault: FaultSpec, stream: bool) -> None:
     scenario = msgspec.structs.replace(SCENARIO, faults=(fault,), stream=stream)
-    runs = {door: played(door, scenario) for door in DOORS}
-    met = {door: done.verdict.verdict for door, done in runs.items()}
+    runs = {transport: played(transport, scenario) for transport in TRANSPORTS}
+    met = {transport: done.verdict.verdict for transport, done in runs.items()}
     assert set(met.values()) == {"pass"}, {d: r.verdict.findings for d, r in runs.items()}
     hits = [event.faults for event in runs["httpx2"].history.events if isinstance(event, Answered)]
     assert ((fault.kind,) in hits) == (fault.must_fire or stream)

@@ -55,7 +55,7 @@ def _sync(library: Any, plan: Plan) -> str | bytes:
     transport = HttpxTransport(in_process(bend=lambda _: plan, clock=VirtualClock()))
     with library.Client(transport=transport) as http:
         try:
-            content: bytes = http.post("http://door.invalid/v1/messages", json=REQUEST).content
+            content: bytes = http.post("http://model.invalid/v1/messages", json=REQUEST).content
         except library.TransportError as error:
             return type(error).__name__
     return content
@@ -68,7 +68,7 @@ def _async(library: Any, plan: Plan) -> str | bytes:
     async def main() -> str | bytes:
         async with library.AsyncClient(transport=transport) as http:
             try:
-                answer = await http.post("http://door.invalid/v1/messages", json=REQUEST)
+                answer = await http.post("http://model.invalid/v1/messages", json=REQUEST)
             except library.TransportError as error:
                 return type(error).__name__
             content: bytes = answer.content
@@ -124,7 +124,7 @@ def test_a_kill_meets_a_client_that_reads_no_further(behind: Plan, killed: int) 
     async def read() -> None:
         transport: Any = HttpxTransport(dispatcher)
         async with (
-            httpx2.AsyncClient(transport=transport, base_url="http://door.invalid") as agent,
+            httpx2.AsyncClient(transport=transport, base_url="http://model.invalid") as agent,
             agent.stream("POST", "/v1/messages", json=REQUEST) as answer,
         ):
             assert await anext(answer.aiter_raw())

@@ -27,8 +27,8 @@ TOOLS = {
 
 
 def brief(*turns: Turn, bend: Bend | None = None, **fields: Any) -> InProcessBrief:
-    door = in_process(*turns, bend=bend, clock=VirtualClock(), **fields)
-    return InProcessBrief(door, Path("session"), options={"a": 1})
+    dispatcher = in_process(*turns, bend=bend, clock=VirtualClock(), **fields)
+    return InProcessBrief(dispatcher, Path("session"), options={"a": 1})
 
 
 def history(given: InProcessBrief) -> Any:

@@ -59,7 +59,7 @@ REFUSED = {"refused": "ReadError"}
 
 
 @pytest.mark.parametrize("name", ENDS)
-def test_a_plan_means_the_same_through_both_doors(name: str) -> None:
+def test_a_plan_means_the_same_through_both_transports(name: str) -> None:
     plan, _ = ENDS[name]
     with client(in_process(bend=lambda _: plan, clock=VirtualClock())) as inner:
         inside = met(lambda: inner.post("/v1/messages", json=REQUEST))

@@ -1,4 +1,4 @@
-"""Agents with a hard-coded URL: the mounted door meets them, or refuses to start."""
+"""Agents with a hard-coded URL: the mounted transport serves them, or refuses to start."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from harness.core.history.history import canonical
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, Turn
 from harness.core.values.errors import HarnessError, InputError
 from harness.runner import Run, run
-from harness.transports import mount as door_module
+from harness.transports import mount as mount_module
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.mount import mounted
 from tests.transports.world import transition
@@ -26,7 +26,7 @@ PROVIDER = "https://api.anthropic.com"
 BODY = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
 
 
-def door(*turns: Turn) -> Dispatcher:
+def served(*turns: Turn) -> Dispatcher:
     return Dispatcher(transition(*turns), RealClock())
 
 
@@ -49,7 +49,7 @@ def post_async(library: Any, url: str) -> Any:
 def test_every_client_of_both_libraries_is_met(
     library: Any, post: Callable[..., Any], below: str
 ) -> None:
-    this = door(Turn(say="hello"))
+    this = served(Turn(say="hello"))
     with mounted(this, [f"https://gateway.invalid{below}"]):
         answer = post(library, f"https://gateway.invalid{below}/v1/messages")
     assert type(answer) is library.Response
@@ -62,7 +62,7 @@ def test_a_client_without_a_key_finds_one_while_it_is_mounted(
 ) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     monkeypatch.setenv("OPENAI_API_KEY", "mine")
-    with mounted(door(Turn(say="hello")), [PROVIDER]):
+    with mounted(served(Turn(say="hello")), [PROVIDER]):
         reply = anthropic.Anthropic().messages.create(
             model="m", max_tokens=9, messages=[{"role": "user", "content": "hi"}]
         )
@@ -74,14 +74,14 @@ def test_a_client_without_a_key_finds_one_while_it_is_mounted(
 @pytest.mark.parametrize("library", [httpx, httpx2])
 @pytest.mark.parametrize("post", [post_sync, post_async])
 def test_other_urls_go_where_they_went(library: Any, post: Callable[..., Any]) -> None:
-    this = door(Turn(say="hello"))
+    this = served(Turn(say="hello"))
     with mounted(this, [PROVIDER]), pytest.raises(library.ConnectError):
         post(library, "http://127.0.0.1:1/v1/messages")
     assert this.transition.history.past.calls["model"] == 0
 
 
 def test_a_client_made_before_is_met_and_let_go_after() -> None:
-    this = door(Turn(say="hello"))
+    this = served(Turn(say="hello"))
     with httpx2.Client() as client:
         with mounted(this, ["http://127.0.0.1:1"]):
             assert client.post("http://127.0.0.1:1/v1/messages", json=BODY).status_code == 200
@@ -93,20 +93,20 @@ def test_a_client_made_before_is_met_and_let_go_after() -> None:
 def test_a_client_that_is_not_seen_means_that_nothing_runs(
     monkeypatch: pytest.MonkeyPatch, target: str
 ) -> None:
-    mocker = door_module._mocker()
+    mocker = mount_module._mocker()
     monkeypatch.setattr(mocker, "targets", [t for t in mocker.targets if t != target])
     library, _, transport = target.partition(".")
     client = "AsyncClient" if transport.startswith("Async") else "Client"
     with (
         pytest.raises(HarnessError, match=rf"does not see {library}\.{client}: its canary"),
-        mounted(door(), [PROVIDER]),
+        mounted(served(), [PROVIDER]),
     ):
         pytest.fail("it started")
 
 
 @pytest.mark.parametrize("url", ["api.anthropic.com", "ftp://x/", "https://", ""])
 def test_what_is_no_url(url: str) -> None:
-    with pytest.raises(InputError, match="no URL"), mounted(door(), [url]):
+    with pytest.raises(InputError, match="no URL"), mounted(served(), [url]):
         pytest.fail("it started")
 
 

@@ -1,4 +1,4 @@
-"""Agents on other HTTP libraries: requests, urllib3 and aiohttp, through the loopback door."""
+"""Agents on other HTTP libraries: requests, urllib3 and aiohttp, through the loopback transport."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any scenario gives the same canonical history through both doors."""
+"""Any scenario gives the same canonical history through both transports."""
 
 from __future__ import annotations
 
@@ -81,7 +81,9 @@ def ask(client: Any, messages: list[dict[str, Any]], stream: bool) -> Any:
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(TURNS, max_size=5), st.lists(BENDS, max_size=6), st.booleans())
-def test_both_doors_write_one_history(turns: list[Turn], bends: list[str], stream: bool) -> None:
+def test_both_transports_write_one_history(
+    turns: list[Turn], bends: list[str], stream: bool
+) -> None:
     inner = run(turns, bends, stream)
     brief = InProcessBrief(Dispatcher(inner, RealClock()), PurePath())
     inside = play(brief.anthropic(max_retries=0), stream)

@@ -18,7 +18,7 @@ from harness.transports import http_connection, http_server
 from harness.transports.http_connection import BodyBudget
 from harness.transports.loopback import Loopback
 from harness.transports.request_heads import RefusedRequest
-from tests.transports.every_server import DOORS, Door, answer, run
+from tests.transports.every_server import SERVERS, OpenServer, answer, run
 
 pytestmark = pytest.mark.usefixtures("no_traceback")
 
@@ -32,18 +32,18 @@ def rest(sock: socket.socket) -> bytes:
 
 
 @contextmanager
-def connections(door: Door, count: int) -> Iterator[list[socket.socket]]:
+def connections(server: OpenServer, count: int) -> Iterator[list[socket.socket]]:
     with ExitStack() as stack:
-        address = ("127.0.0.1", door.port)
+        address = ("127.0.0.1", server.port)
         yield [
             stack.enter_context(socket.create_connection(address, timeout=30)) for _ in range(count)
         ]
 
 
-def parts(door: Door) -> dict[str, bytes]:
+def parts(server: OpenServer) -> dict[str, bytes]:
     """Beginnings of a request, none of which is whole."""
-    request = door.request(connection="")
-    chunked = door.request(**{"content-length": "", "transfer-encoding": "chunked"})
+    request = server.request(connection="")
+    chunked = server.request(**{"content-length": "", "transfer-encoding": "chunked"})
     head = chunked.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
     return {
         "a line": b"POST /v1",
@@ -57,55 +57,55 @@ def parts(door: Door) -> dict[str, bytes]:
 @pytest.mark.parametrize("name", ["model", "recording"])
 def test_a_request_that_does_not_end_is_told_so(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_connection, "REQUEST_S", 0.2)
-    with DOORS[name]() as door:
-        begun = parts(door)
-        with connections(door, len(begun)) as slow:
+    with SERVERS[name]() as server:
+        begun = parts(server)
+        with connections(server, len(begun)) as slow:
             for sock, data in zip(slow, begun.values(), strict=True):
                 sock.sendall(data)
             said = [rest(sock) for sock in slow]
         assert all(text.startswith(b"HTTP/1.1 408 ") for text in said), said
         assert all(b"a request is whole within" in text for text in said)
-        assert answer(door, door.request()).startswith(b"HTTP/1.1 200 ")
-        if name == "model" and door.history:
-            assert sum(isinstance(e, Refused) for e in door.history.events) == len(begun)
+        assert answer(server, server.request()).startswith(b"HTTP/1.1 200 ")
+        if name == "model" and server.history:
+            assert sum(isinstance(e, Refused) for e in server.history.events) == len(begun)
 
 
 def test_a_connection_without_a_request_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_connection, "REQUEST_S", 0.1)
-    with DOORS["model"]() as door, connections(door, 1) as (idle,):
+    with SERVERS["model"]() as server, connections(server, 1) as (idle,):
         assert rest(idle) == b""
 
 
 def test_a_connection_may_rest_between_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_connection, "REQUEST_S", 0.1)
-    with DOORS["model"]() as door, connections(door, 2) as (kept, slow):
-        kept.sendall(door.request(connection=""))
+    with SERVERS["model"]() as server, connections(server, 2) as (kept, slow):
+        kept.sendall(server.request(connection=""))
         assert kept.recv(1 << 16).startswith(b"HTTP/1.1 200 ")
         slow.sendall(b"POST")
         rest(slow)  # the time has passed
-        kept.sendall(door.request())
+        kept.sendall(server.request())
         assert rest(kept).startswith(b"HTTP/1.1 200 ")
 
 
 def test_slow_senders_hold_up_nobody() -> None:
-    with DOORS["model"]() as door, connections(door, 60) as slow:
+    with SERVERS["model"]() as server, connections(server, 60) as slow:
         for number, sock in enumerate(slow):
-            begun = list(parts(door).values())
+            begun = list(parts(server).values())
             sock.sendall(begun[number % len(begun)])
-        assert answer(door, door.request()).startswith(b"HTTP/1.1 200 ")
+        assert answer(server, server.request()).startswith(b"HTTP/1.1 200 ")
 
 
 def test_bodies_have_a_bound_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "BodyBudget", lambda: BodyBudget(4 << 20))
-    with DOORS["outbox"]() as door, connections(door, 6) as large:
-        head = door.request(connection="", **{"content-length": str(2 << 20)})
+    with SERVERS["outbox"]() as server, connections(server, 6) as large:
+        head = server.request(connection="", **{"content-length": str(2 << 20)})
         head = head.partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
         for sock in large:
             with contextlib.suppress(ConnectionError):  # refused, and gone
                 sock.sendall(head + b" " * ((2 << 20) - 1))
-        small = answer(door, door.request())
+        small = answer(server, server.request())
         said = list(map(_finished, large))
-        again = answer(door, door._replace(body=b" " * (2 << 20)).request())
+        again = answer(server, server._replace(body=b" " * (2 << 20)).request())
     assert small.startswith(b"HTTP/1.1 204 "), "a small body is taken meanwhile"
     assert any(b"the bodies of requests hold" in text for text in said), said
     assert {text[9:12] for text in said} <= {b"400", b"503", b""}, "whole and no JSON, or too much"
@@ -124,12 +124,12 @@ def test_an_answered_body_is_given_back_while_its_connection_rests(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(http_server, "BodyBudget", lambda: BodyBudget(4 << 20))
-    with DOORS["recording"]() as door, ExitStack() as stack:
+    with SERVERS["recording"]() as server, ExitStack() as stack:
         for _ in range(2):
-            kept = HTTPConnection("127.0.0.1", door.port, timeout=20)
+            kept = HTTPConnection("127.0.0.1", server.port, timeout=20)
             stack.callback(kept.close)
             for body in (b" " * (3 << 20), b"{}"):  # when the second is read, the first is answered
-                kept.request("POST", door.path, body)
+                kept.request("POST", server.path, body)
                 answered = kept.getresponse()
                 assert (answered.status, bool(answered.read())) == (200, True)
 
@@ -150,22 +150,22 @@ def test_a_share_is_left_for_each() -> None:
 
 def test_more_connections_than_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server, "connections_most", lambda: 5)
-    with DOORS["model"]() as door:
-        with connections(door, 5) as open_ones:
+    with SERVERS["model"]() as server:
+        with connections(server, 5) as open_ones:
             for sock in open_ones:
-                sock.sendall(door.request(connection=""))
+                sock.sendall(server.request(connection=""))
                 assert sock.recv(1 << 16).startswith(b"HTTP/1.1 200 ")
-            with connections(door, 1) as (one_more,):
+            with connections(server, 1) as (one_more,):
                 said = rest(one_more)
         assert said.startswith(b"HTTP/1.1 503 ")
         assert b"5 connections are open" in said
-        while not (said := _answer_or_nothing(door)).startswith(b"HTTP/1.1 200 "):
+        while not (said := _answer_or_nothing(server)).startswith(b"HTTP/1.1 200 "):
             assert said == b"" or said.startswith(b"HTTP/1.1 503 "), said
 
 
-def _answer_or_nothing(door: Door) -> bytes:
+def _answer_or_nothing(server: OpenServer) -> bytes:
     try:
-        return answer(door, door.request())
+        return answer(server, server.request())
     except ConnectionError:
         return b""
 

@@ -1,4 +1,4 @@
-"""A run behind a door, for tests: a scenario as values, faults as functions, both doors."""
+"""A run behind a transport, for tests: a scenario as values, faults as functions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def transition(
     """A run of these turns; `bend` changes every plan of the seam `on`."""
     spec = FaultSpec(kind="test.bend", on=on, often="forever")
     faults = [ArmedFault(spec, lambda moment, plan: bend(plan), "bytes")] if bend else []
-    scenario = Scenario(name="doors", script=turns or (HELLO,), **fields)
+    scenario = Scenario(name="transports", script=turns or (HELLO,), **fields)
     script = TurnScript(turns or (HELLO,), Draws(scenario.seed))
     return Transition(scenario, AnthropicProvider(), script, History(), faults=faults)
 
@@ -44,14 +44,14 @@ def transition(
 def in_process(
     *turns: Turn, clock: Clock | None = None, bend: Bend | None = None, **fields: Any
 ) -> Dispatcher:
-    """A door of this process."""
+    """A transport of this process."""
     return Dispatcher(transition(*turns, bend=bend, **fields), clock or RealClock())
 
 
-def client(door: Dispatcher) -> httpx2.Client:
+def client(dispatcher: Dispatcher) -> httpx2.Client:
     """A plain client on the in-process transport."""
-    transport: Any = HttpxTransport(door)
-    return httpx2.Client(transport=transport, base_url="http://door.invalid")
+    transport: Any = HttpxTransport(dispatcher)
+    return httpx2.Client(transport=transport, base_url="http://model.invalid")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The rows asked of the installed SDKs, through both doors."""
+"""The rows asked of the installed SDKs, through both transports."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import math
 from importlib.metadata import version
 from typing import Any
 
-from tests.faults.asking import SDK, DoorName, Met, ask
+from tests.faults.asking import SDK, Met, TransportName, ask
 from tests.wire_table.row import Row
 
 Measured = dict[str, str]
-"""What surfaced, by door."""
+"""What surfaced, by transport."""
 
 
 def measured(row: Row) -> Measured:
-    """What surfaces from the installed SDK, door by door.
+    """What surfaces from the installed SDK, transport by transport.
 
     Raises AssertionError where the fault did not fire.
     """
-    return {door: _surfaced(row, door) for door in row.doors}
+    return {transport: _surfaced(row, transport) for transport in row.transports}
 
 
 def versions() -> dict[str, str]:
@@ -31,7 +31,7 @@ def package_of(row: Row) -> str:
     return SDK[row.wire]
 
 
-def _surfaced(row: Row, door: DoorName) -> str:
+def _surfaced(row: Row, transport: TransportName) -> str:
     met = ask(
         row.kind,
         row.settings,
@@ -39,7 +39,7 @@ def _surfaced(row: Row, door: DoorName) -> str:
         stream=row.how in ("stream", "raw"),
         helper=row.how != "raw",
         turn=row.turn,
-        door=door,
+        transport=transport,
         tools={},
         timeout_s=row.timeout_s,
         retries=2 if row.how == "retries" else 0,

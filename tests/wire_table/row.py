@@ -35,8 +35,8 @@ class Row(msgspec.Struct, frozen=True):
     """A fault in words, how it is made, and what it led to.
 
     `how` is the SDK's stream helper, raw iteration of a stream, or a plain answer. Where every
-    request fails, it is the number of requests and the waits between them. `doors` leaves out a
-    door that lacks the fault, or would have to wait in real time.
+    request fails, it is the number of requests and the waits between them. `transports`
+    leaves out one that lacks the fault, or would have to wait in real time.
     """
 
     what: str
@@ -46,7 +46,7 @@ class Row(msgspec.Struct, frozen=True):
     wire: str = "anthropic"
     how: How = "stream"
     turn: Turn = SAYS
-    doors: tuple[Literal["in process", "loopback"], ...] = ("in process", "loopback")
+    transports: tuple[Literal["in process", "loopback"], ...] = ("in process", "loopback")
     timeout_s: float = 600
 
 

@@ -33,7 +33,7 @@ STREAMS = (
         "a stream that sends only pings for an hour, and ends",
         "None: 'ab'",
         "transport.stalled_stream_with_pings",
-        doors=IN_PROCESS,
+        transports=IN_PROCESS,
         timeout_s=60,
     ),
     Row(

@@ -64,7 +64,7 @@ CHAT = tuple(
             "http.retry_after",
             {"retry_after": 86400},
             how="retries",
-            doors=IN_PROCESS,
+            transports=IN_PROCESS,
         ),
         Row(
             "429 with retry-after: 110",
@@ -72,7 +72,7 @@ CHAT = tuple(
             "http.retry_after",
             {"retry_after": 110},
             how="retries",
-            doors=IN_PROCESS,
+            transports=IN_PROCESS,
         ),
     )
 )

@@ -8,19 +8,23 @@ from tests.wire_table.row import IN_PROCESS, Row
 def _retried(status: int, name: str) -> Row:
     says = f"3 requests, waits of 0.5, 1 s: anthropic.{name}"
     settings = {"status": status}
-    return Row(f"status {status}", says, "http.status", settings, how="retries", doors=IN_PROCESS)
+    return Row(
+        f"status {status}", says, "http.status", settings, how="retries", transports=IN_PROCESS
+    )
 
 
 def _refused(status: int, name: str) -> Row:
     says, settings = f"1 request: anthropic.{name}", {"status": status}
-    return Row(f"status {status}", says, "http.status", settings, how="retries", doors=IN_PROCESS)
+    return Row(
+        f"status {status}", says, "http.status", settings, how="retries", transports=IN_PROCESS
+    )
 
 
 def _after(value: str | float, waits: str) -> Row:
     says = f"3 requests, waits of {waits} s: anthropic.RateLimitError(429, rate_limit_error)"
     settings = {"retry_after": value}
     what = f"429 with retry-after: {value}"
-    return Row(what, says, "http.retry_after", settings, how="retries", doors=IN_PROCESS)
+    return Row(what, says, "http.retry_after", settings, how="retries", transports=IN_PROCESS)
 
 
 RETRIES = (
@@ -39,7 +43,7 @@ RETRIES = (
         "http.status",
         {"status": 400, "should_retry": True},
         how="retries",
-        doors=IN_PROCESS,
+        transports=IN_PROCESS,
     ),
     Row(
         "status 529 with x-should-retry: false",
@@ -47,7 +51,7 @@ RETRIES = (
         "http.status",
         {"status": 529, "should_retry": False},
         how="retries",
-        doors=IN_PROCESS,
+        transports=IN_PROCESS,
     ),
     _after(7, "7, 7"),
     _after(86400, "86400, 86400"),
@@ -62,34 +66,34 @@ RETRIES = (
         "http.retry_after_ms",
         {"retry_after_ms": 1500},
         how="retries",
-        doors=IN_PROCESS,
+        transports=IN_PROCESS,
     ),
     Row(
         "status 408",
         "3 requests, waits of 0.5, 1 s: anthropic.RequestTimeoutError(408, timeout_error)",
         "http.request_timeout",
         how="retries",
-        doors=IN_PROCESS,
+        transports=IN_PROCESS,
     ),
     Row(
         "a plain body that says it is gzip",
         "3 requests, waits of 0.5, 1 s: anthropic.APIConnectionError",
         "transport.plain_body_as_gzip",
         how="retries",
-        doors=IN_PROCESS,
+        transports=IN_PROCESS,
     ),
     Row(
         "reset before the head of an answer",
         "3 requests, waits of 0.5, 1 s: anthropic.APIConnectionError",
         "transport.reset_before_headers",
         how="retries",
-        doors=IN_PROCESS,
+        transports=IN_PROCESS,
     ),
     Row(
         "a plain body that stops short",
         "3 requests, waits of 0.5, 1 s: anthropic.APIConnectionError",
         "transport.content_length_too_large",
         how="retries",
-        doors=IN_PROCESS,
+        transports=IN_PROCESS,
     ),
 )

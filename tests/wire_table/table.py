@@ -1,4 +1,4 @@
-"""The table as Markdown: a fault, a door, and what surfaces, version by version.
+"""The table as Markdown: a fault, a transport, and what surfaces, version by version.
 
 `documented` reads it back, so that a fresh measurement can be held against what is written.
 """
@@ -15,7 +15,7 @@ from tests.wire_table.rows import ROWS
 
 BEGIN = """# What the SDKs make of faulty answers
 
-Measured through the doors of this project, in process and over loopback, with the versions named in
+Measured on both transports, in process and over loopback, with the versions named in
 the columns; made by `make wire-table`, and never edited by hand. "First measured" is what surfaced
 from anthropic 2.11.0 and openai 3.52.0 on a raw socket, before this project. **differs** marks a
 line where a version now behaves otherwise, and = stands for the same as on its left. A message
@@ -57,26 +57,30 @@ def table(columns: Sequence[Column], older: Sequence[Column] = ()) -> str:
 def _lines(wire: str, columns: list[Column]) -> Iterator[str]:
     package = "anthropic" if wire == "anthropic" else "openai"
     heads = [f"{package} {column.versions[package]}" for column in columns]
-    yield _line(["Fault", "Door", "First measured", *heads, ""])
+    yield _line(["Fault", "Transport", "First measured", *heads, ""])
     yield "|---" * (len(heads) + 4) + "|"
     for row in ROWS:
         if row.wire == wire:
-            for doors, cells in _by_door(row, columns):
+            for transports, cells in _by_transport(row, columns):
                 left = [row.says, *cells]
                 shown = [_code(row.says), *map(_shown, cells, left)]
-                yield _line([_what(row), doors, *shown, _note(row, heads, cells)])
+                yield _line([_what(row), transports, *shown, _note(row, heads, cells)])
     yield ""
 
 
 def documented(text: str, row: Row, head: str) -> Measured:
-    """What a written table says of a row under the column `head`, by door; {} where nothing."""
+    """What a written table says of a row under the column `head`, by transport; or {}."""
     lines = _section(text, row)
     if not lines or head not in lines[0]:
         return {}
     found = [line for line in lines if line[0] == _what(row)]
     place = lines[0].index(head)
     cells = {line[1]: next(c for c in line[place::-1] if c != SAME) for line in found}
-    return {door: cell.strip("`") for doors, cell in cells.items() for door in doors.split(" and ")}
+    return {
+        transport: cell.strip("`")
+        for transports, cell in cells.items()
+        for transport in transports.split(" and ")
+    }
 
 
 def heads(text: str, row: Row) -> list[str]:
@@ -97,9 +101,12 @@ def _what(row: Row) -> str:
     return f"{row.what} (plain answer)" if row.how == "plain" else row.what
 
 
-def _by_door(row: Row, columns: list[Column]) -> Iterator[tuple[str, list[str]]]:
-    """The cells door by door, or once for both where they agree."""
-    found = {door: [column.cells[name_of(row)][door] for column in columns] for door in row.doors}
+def _by_transport(row: Row, columns: list[Column]) -> Iterator[tuple[str, list[str]]]:
+    """The cells transport by transport, or once for both where they agree."""
+    found = {
+        transport: [column.cells[name_of(row)][transport] for column in columns]
+        for transport in row.transports
+    }
     if len({tuple(cells) for cells in found.values()}) == 1:
         yield (" and ".join(found), next(iter(found.values())))
     else:

@@ -40,13 +40,13 @@ def test_the_installed_sdk_behaves_as_documented(row: Row) -> None:
 
 
 def test_a_version_without_a_column_may_behave_as_one_that_has_one() -> None:
-    row = next(row for row in ROWS if row.wire == "anthropic" and len(row.doors) == 1)
-    (door,) = row.doors
+    row = next(row for row in ROWS if row.wire == "anthropic" and len(row.transports) == 1)
+    (transport,) = row.transports
     older = _column("1", **{row.kind: "RuntimeError"})
     text = table([_column("2")], [older])
-    assert allowed(text, row, "1", "") == [{door: "RuntimeError"}]
-    assert allowed(text, row, "2", "") == [{door: row.says}]
-    assert allowed(text, row, "3", "") == [{door: row.says}, {door: "RuntimeError"}]
+    assert allowed(text, row, "1", "") == [{transport: "RuntimeError"}]
+    assert allowed(text, row, "2", "") == [{transport: row.says}]
+    assert allowed(text, row, "3", "") == [{transport: row.says}, {transport: "RuntimeError"}]
     assert allowed(text, row, "3", "anthropic==3\n") == [{}]
 
 
@@ -59,7 +59,7 @@ def test_rows_name_faults_that_there_are() -> None:
 
 
 def _column(version: str, **changed: str) -> Column:
-    cells = {name_of(r): dict.fromkeys(r.doors, changed.get(r.kind, r.says)) for r in ROWS}
+    cells = {name_of(r): dict.fromkeys(r.transports, changed.get(r.kind, r.says)) for r in ROWS}
     return Column({"anthropic": version, "openai": version}, cells)
 
 
@@ -80,8 +80,8 @@ def test_the_name_of_an_http_library_is_no_difference() -> None:
     assert [line for line in text.splitlines() if line.startswith("|") and "differs" in line] == []
 
 
-def test_doors_that_disagree_have_lines_of_their_own() -> None:
-    row = next(row for row in ROWS if len(row.doors) == 2)
+def test_transports_that_disagree_have_lines_of_their_own() -> None:
+    row = next(row for row in ROWS if len(row.transports) == 2)
     column = _column("1")
     cells = {**column.cells, name_of(row): {"in process": "a", "loopback": "b"}}
     text = table([msgspec.structs.replace(column, cells=cells)])
@@ -92,5 +92,5 @@ def test_doors_that_disagree_have_lines_of_their_own() -> None:
 def test_what_is_written_is_read_back(row: Row) -> None:
     text = table([_column("1")])
     package = package_of(row)
-    assert documented(text, row, f"{package} 1") == dict.fromkeys(row.doors, row.says)
+    assert documented(text, row, f"{package} 1") == dict.fromkeys(row.transports, row.says)
     assert documented(text, row, f"{package} 3") == {}

@@ -39,7 +39,7 @@ class Asked:
         script = TurnScript(scenario.script, Draws(0))  # type: ignore[arg-type]
         run = Transition(scenario, wire, script, History(), faults=[self.armed])
         transport: Any = HttpxTransport(Dispatcher(run, VirtualClock()))
-        self._http = httpx2.Client(transport=transport, base_url="http://door.invalid")
+        self._http = httpx2.Client(transport=transport, base_url="http://model.invalid")
 
     def post(self, purpose: str = "main", **request: Any) -> httpx2.Response:
         """The answer to a request with these fields."""

@@ -225,5 +225,5 @@ def test_an_answer_whose_terminal_event_leaves_says_all(name: str, said_all: boo
 
 @pytest.mark.parametrize("name", ["carriage_return_line_ends", "crlf_split", "character_split"])
 def test_a_socket_carries_the_same(name: str) -> None:
-    met = ask(f"sse.{name}", door="loopback")
+    met = ask(f"sse.{name}", transport="loopback")
     assert (met.fired, met.words) == ((f"sse.{name}",), WHOLE["anthropic"])

@@ -46,8 +46,8 @@ class Met:
         self.run = transition(kind, settings)
         self.clock = VirtualClock(limit_s=86_400)
         self.died = 0
-        door = Dispatcher(self.run, self.clock, on_kill=self._die)
-        self.tool = InProcessBrief(door, Path("/nowhere")).tools[0]
+        dispatcher = Dispatcher(self.run, self.clock, on_kill=self._die)
+        self.tool = InProcessBrief(dispatcher, Path("/nowhere")).tools[0]
         self.input = {"sum": 1}
         self.result: Any = None
         self.error: BaseException | None = None

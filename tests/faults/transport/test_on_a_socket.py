@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from tests.faults.test_both_doors import run_of
+from tests.faults.test_both_transports import run_of
 from tests.transports.world import REQUEST, loopback
 
 

@@ -1,4 +1,4 @@
-"""Counts and models, asked by the official client through both doors."""
+"""Counts and models, asked by the official client through both transports."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ ASK: dict[str, Any] = {"model": "claude-opus-5", "messages": [{"role": "user", "
 WINDOW = 5000
 SAY = Turn(say="a")
 
-DOORS = [in_process, loopback]
+TRANSPORTS = [in_process, loopback]
 Opened = Callable[[Transition], Any]
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_count_is_the_one_that_usage_goes_by_and_no_turn_of_the_script(door: Opened) -> None:
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_count_is_the_one_that_usage_goes_by_and_no_turn_of_the_script(transport: Opened) -> None:
     transition = run(SAY, window_tokens=WINDOW)
-    with door(transition) as client:
+    with transport(transition) as client:
         counted = client.messages.count_tokens(**ASK)
         message = client.messages.create(max_tokens=10, **ASK)
     assert counted.input_tokens == message.usage.input_tokens > 0
@@ -46,26 +46,26 @@ def test_a_count_is_the_one_that_usage_goes_by_and_no_turn_of_the_script(door: O
     assert transition.history.past.calls["model"] == 1
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_count_is_refused_as_the_request_itself_is(door: Opened) -> None:
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_count_is_refused_as_the_request_itself_is(transport: Opened) -> None:
     transition = run(SAY, window_tokens=WINDOW)
-    with door(transition) as client, pytest.raises(anthropic.BadRequestError) as refused:
+    with transport(transition) as client, pytest.raises(anthropic.BadRequestError) as refused:
         client.messages.count_tokens(model="m", messages=[{"role": "user", "content": " "}])
     assert "must contain non-whitespace text" in refused.value.message
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_a_prompt_over_the_window_can_be_counted(door: Opened) -> None:
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_prompt_over_the_window_can_be_counted(transport: Opened) -> None:
     messages = [{"role": "user", "content": "word " * 5000}]
     transition = run(SAY, window_tokens=WINDOW)
-    with door(transition) as client:
+    with transport(transition) as client:
         assert client.messages.count_tokens(model="m", messages=messages).input_tokens > WINDOW
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_models_have_the_window_of_the_scenario(door: Opened) -> None:
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_models_have_the_window_of_the_scenario(transport: Opened) -> None:
     transition = run(SAY, window_tokens=WINDOW)
-    with door(transition) as client:
+    with transport(transition) as client:
         listed = list(client.models.list())
         one = client.models.retrieve("claude-haiku-4-5")
         unknown = client.beta.models.retrieve("mine")
@@ -110,11 +110,11 @@ def test_a_fault_may_bend_the_facts_before_they_are_written() -> None:
     assert answered.value == {"input_tokens": 1000}
 
 
-def test_both_doors_leave_one_history() -> None:
+def test_both_transports_leave_one_history() -> None:
     histories = []
-    for door in DOORS:
+    for transport in TRANSPORTS:
         transition = run(SAY, window_tokens=WINDOW)
-        with door(transition) as client:
+        with transport(transition) as client:
             client.messages.count_tokens(**ASK)
             client.models.retrieve("m")
         histories.append(canonical(transition.history))

@@ -60,12 +60,12 @@ def play(client: Any, **settings: Any) -> str:
 
 
 @since_2
-@pytest.mark.parametrize("door", [in_process, loopback])
-def test_a_threaded_run_is_on_record_as_a_plain_one(door: Any) -> None:
+@pytest.mark.parametrize("transport", [in_process, loopback])
+def test_a_threaded_run_is_on_record_as_a_plain_one(transport: Any) -> None:
     records = []
     for settings in ({}, {"thread": False}):
         transition = run(*TURNS)
-        with door(transition) as client:
+        with transport(transition) as client:
             assert play(client, **settings) == "Done."
         assert [event.refused for event in called(transition)] == [()] * 3
         records.append((sent(transition), [event.tokens for event in called(transition)]))

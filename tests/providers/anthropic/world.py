@@ -1,4 +1,4 @@
-"""A run of the wire behind both doors, asked by the official client."""
+"""A run of the wire behind both transports, asked by the official client."""
 
 from __future__ import annotations
 

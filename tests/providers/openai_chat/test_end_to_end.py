@@ -1,4 +1,4 @@
-"""Small agents on the official client: through both doors, plain and streamed, sync and async."""
+"""Small agents on the official client: both transports, plain and streamed, sync and async."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ takes_any_tool = pytest.mark.skipif(
         pytest.param(async_agent, True, marks=takes_any_tool),
     ],
 )
-def test_both_doors_tell_one_history(agent: Callable[[Any], Any], stream: bool) -> None:
+def test_both_transports_tell_one_history(agent: Callable[[Any], Any], stream: bool) -> None:
     inside, outside = (run(scenario(stream), agent, world=w) for w in ("simulate", "supervise"))
     for done in (inside, outside):
         assert [f"{f.code}: {f.message}" for f in done.verdict.findings] == []

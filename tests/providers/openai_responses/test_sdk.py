@@ -1,4 +1,4 @@
-"""The official client meets this wire through both doors, in each of its ways of asking."""
+"""The official client meets this wire through both transports, in each of its ways of asking."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ turns = st.one_of(
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(turns, max_size=4), st.sampled_from(STYLES), st.booleans())
-def test_both_doors_write_one_history(script: list[Turn], style: str, keeps: bool) -> None:
+def test_both_transports_write_one_history(script: list[Turn], style: str, keeps: bool) -> None:
     inner, outer = (transition(*script, stream=style != "plain") for _ in range(2))
     inside = play(brief(inner).openai(max_retries=0), style, keeps)
     assert through_loopback(outer, style, keeps) == inside

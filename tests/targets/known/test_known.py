@@ -83,7 +83,7 @@ def test_a_program_beside_the_path_is_named_by_an_option(tmp_path: Path) -> None
     assert command_of("claude-code", str(program)) == found.command
 
 
-def test_an_option_that_chooses_a_door_says_what_is_owed_there(tmp_path: Path) -> None:
+def test_an_option_that_chooses_an_inbox_says_what_is_owed_there(tmp_path: Path) -> None:
     program = tmp_path / "hermes"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)

@@ -1,4 +1,4 @@
-"""The doors by which a program gets the messages that come while it works.
+"""The channels by which a program gets the messages that come while it works.
 
 A channel offers one message at a time, and the next once that one is accepted: by a status 2xx of a
 webhook, by the id of an event in the next question for events, by a line that is acknowledged. What
@@ -52,7 +52,7 @@ def due_message(plan: Plan) -> Inbound | None:
     return next((value.inbound for value in values if isinstance(value, Delivered)), None)
 
 
-class MessageDoor:
+class MessageChannel:
     """A thread that offers each message at its moment, and the end as a message of that kind.
 
     It ends with the life of the target that it was opened for: a new one opens its own.
@@ -91,7 +91,7 @@ class MessageDoor:
 
     def _pause(self, seconds: float) -> None:
         if self._closed.wait(seconds):
-            raise RunStopped("the door is closed")
+            raise RunStopped("the channel is closed")
 
     def _ends_with(self, plan: Plan) -> bool:
         """Carry out the steps of a plan that say nothing; whether the run or the life is over."""

@@ -1,4 +1,4 @@
-"""The same fault gives a client the same through every door, and leaves one canonical history.
+"""The same fault gives a client the same through every transport, and leaves one canonical history.
 
 The clients are plain ones of both HTTP libraries in process, and one over loopback. What a socket
 cannot do is listed with what is met in its place.
@@ -56,7 +56,7 @@ def run_of(kind: str, **knobs: Any) -> Transition:
     wire = by_name("anthropic")
     spec = FaultSpec(kind=kind, settings=QUICK.get(kind, {}), **knobs)
     armed = arm(spec, wire="anthropic", refusals=wire.refusals())
-    scenario = Scenario(name="doors", stream=True, script=(SAYS,), faults=(spec,))
+    scenario = Scenario(name="transports", stream=True, script=(SAYS,), faults=(spec,))
     return Transition(scenario, wire, TurnScript((SAYS,), Draws(0)), History(), faults=[armed])
 
 
@@ -79,12 +79,12 @@ def ask(http: Any, url: str, stream: bool) -> str:
 def in_process(library: ModuleType, run: Transition, stream: bool) -> str:
     transport = HttpxTransport(Dispatcher(run, VirtualClock()))
     with library.Client(transport=transport, follow_redirects=True) as http:
-        return ask(http, "http://door.invalid/v1/messages", stream)
+        return ask(http, "http://model.invalid/v1/messages", stream)
 
 
 @pytest.mark.parametrize("stream", [False, True], ids=["plain", "stream"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_fault_is_the_same_through_every_door(kind: str, stream: bool) -> None:
+def test_a_fault_is_the_same_through_every_transport(kind: str, stream: bool) -> None:
     runs = [run_of(kind) for _ in range(3)]
     met = in_process(httpx2, runs[0], stream)
     assert in_process(httpx, runs[1], stream) == met

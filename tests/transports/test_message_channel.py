@@ -1,4 +1,4 @@
-"""The doors by which programs get messages in mid-turn, over real sockets."""
+"""The channels by which programs get messages in mid-turn, over real sockets."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from harness.core.values.calls import InboxRequest
 from harness.core.values.plans import Kill
 from harness.core.values.profile import Profile
 from harness.transports import dispatcher as dispatching
-from harness.transports import message_doors
+from harness.transports import message_channel
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.loopback import Loopback
 from tests.transports.world import HELLO, REQUEST, loopback, transition
@@ -39,7 +39,7 @@ LONG_S = 20.0
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(message_doors, "AGAIN_S", 0.01)
+    monkeypatch.setattr(message_channel, "AGAIN_S", 0.01)
 
 
 def world(**fields: Any) -> Transition:
