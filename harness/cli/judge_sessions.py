@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Message, side
@@ -72,14 +73,22 @@ def own_folders() -> dict[Path, str]:
     return found
 
 
-def called(path: str, recording: Recording) -> str:
-    """What people know the session in a file by; "" for recorded calls and runs."""
+class NamedSession(NamedTuple):
+    """What people know a session by, and the day on which it began, as `2026-11-28`."""
+
+    called: str = ""
+    day: str = ""
+
+
+def named_session(path: str, recording: Recording) -> NamedSession:
+    """The session in a file, by name and day; "" for recorded calls and runs."""
     first = next(iter(recording.transcripts), None)
     if first is None or first.exchange:
-        return ""
+        return NamedSession()
     said, head = _first_words(first.messages), head_of(Path(path))
     when = shown_time(_begun_s(head) or os.stat(path).st_mtime)
-    return visible_line(f"{_project(path, head)}, {when}{f': {said}' if said else ''}")
+    name = f"{_project(path, head)}, {when}{f': {said}' if said else ''}"
+    return NamedSession(visible_line(name), when.partition(" ")[0])
 
 
 def _begun_s(head: bytes) -> float | None:

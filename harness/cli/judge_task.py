@@ -175,16 +175,17 @@ def _refusal(error: InputError, task: JudgeTask) -> Refusal:
 
 
 def _judge(task: JudgeTask) -> FileRead:
-    from harness.cli.judge_sessions import called
+    from harness.cli.judge_sessions import named_session
     from harness.files.recording_file import read_any_recording
 
     if task.refused:
         raise InputError(task.refused)
     recording = _of_sessions(read_any_recording(Path(task.path), task.kind))
     refusals = tuple(msgspec.structs.replace(one, place="") for one in recording.refusals)
-    session = called(task.path, recording)
+    session = named_session(task.path, recording)
     transcripts = tuple(
-        msgspec.structs.replace(one, session=session) for one in _transcripts(task, recording)
+        msgspec.structs.replace(one, session=session.called)
+        for one in _transcripts(task, recording)
     )
     return FileRead(
         path=shown(task.path),
@@ -193,7 +194,8 @@ def _judge(task: JudgeTask) -> FileRead:
         refusals=refusals if refusals or transcripts else (Refusal("", "holds no transcript"),),
         notes=recording.notes,
         named=task.named,
-        called="" if task.named else session,
+        called="" if task.named else session.called,
+        day=session.day,
     )
 
 

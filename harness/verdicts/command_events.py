@@ -43,7 +43,8 @@ class FileRead(msgspec.Struct, frozen=True, kw_only=True):
     """A recording was read; its `results` were told before it, one a transcript.
 
     `refusals` are the reasons why it, or parts of it, could not be read. `named`: the user named
-    the file itself, not a folder. `called`: the project, time and first words of a session.
+    the file itself, not a folder. `called`: the project, time and first words of a session; `day`:
+    when it began, as `2026-11-28` on the user's clock.
     """
 
     path: str
@@ -53,6 +54,7 @@ class FileRead(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     named: bool = False
     called: str = ""
+    day: str = ""
 
     @property
     def word(self) -> VerdictWord:

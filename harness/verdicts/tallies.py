@@ -18,6 +18,7 @@ from harness.core.values.messages import Json
 from harness.core.values.verdict import Finding, FindingClass, Verdict, VerdictWord
 from harness.verdicts.command_events import FileRead, refusal_line
 from harness.verdicts.result import WORDS, Result
+from harness.verdicts.week_trend import SessionDays
 
 
 class CauseGroup(msgspec.Struct):
@@ -117,10 +118,12 @@ class JudgedTotals:
         self.below: Counter[FindingClass | Literal[""]] = Counter()
         self.asked: Counter[str] = Counter()
         self.asked_of = 0
+        self.days = SessionDays()
 
     def add(self, file: FileRead) -> None:
         """Add a file."""
         self.files += 1
+        self.days.add(file.day, file.results)
         self.refused.update(map(refusal_line, file.refusals))
         self.reasons.update(refusal.reason for refusal in file.refusals)
         for result in file.results:
@@ -140,4 +143,6 @@ class JudgedTotals:
         words: dict[str, Json] = {WORDS[word]: number for word, number in self.words.items()}
         totals = {"files": self.files, "transcripts": self.transcripts, **words}
         asked = {"asked": dict(self.asked.most_common()), "asked_of": self.asked_of}
-        return {**totals, **asked, "refused": dict(self.refused)}
+        weeks = self.days.weeks()
+        trend: dict[str, Json] = {"weeks": msgspec.to_builtins(weeks)} if weeks else {}
+        return {**totals, **asked, "refused": dict(self.refused), **trend}

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.judge_sessions import begin_of, called, own_folders, shown_time
+from harness.cli.judge_sessions import begin_of, named_session, own_folders, shown_time
 from harness.cli.judge_task import files
 from harness.core.values.errors import InputError
 from harness.core.values.table_file import pairs
@@ -117,7 +117,7 @@ def test_every_folder_of_the_table_is_below_the_home_folder() -> None:
 
 
 def _name(path: Path, data: bytes) -> str:
-    return called(str(path), read(lay(path, data).read_bytes()))
+    return named_session(str(path), read(lay(path, data).read_bytes())).called
 
 
 def test_a_session_is_called_by_its_project_time_and_first_words(tmp_path: Path) -> None:
@@ -146,7 +146,9 @@ def test_the_time_is_that_of_the_first_line_before_that_of_the_file(
     data = session("hi").replace(b'"sessionId"', b'"timestamp": "%s", "sessionId"' % said.encode())
     then = shown_time(time.time() - 9 * DAY_S)
     path = lay(tmp_path / "a.jsonl", data, days_old=9)
-    assert called(str(path), read(data)).split(", ")[1] == f"{shown or then}: hi"
+    found = named_session(str(path), read(data))
+    assert found.called.split(", ")[1] == f"{shown or then}: hi"
+    assert found.day == (shown or then)[:10]
 
 
 def test_json_says_the_session_of_each_transcript(harness: Harness, folder: Path) -> None:
@@ -178,3 +180,16 @@ def test_the_first_screen_says_which_sessions_are_the_worst(harness: Harness, fo
     at = lines.index("✗ logs/0.jsonl")
     assert lines[at + 1].startswith("    shop, 20")
     assert lines[at + 1].endswith(": look at 0")
+
+
+def test_a_baseline_sets_the_last_week_beside_the_one_before(
+    harness: Harness, folder: Path
+) -> None:
+    for days_old in (1, 2, 10):
+        lay(folder / f"logs/{days_old}.jsonl", session("Mend the login"), days_old=days_old)
+    told = harness("judge", "logs", "--baseline", "b.tsv", "--update-baseline").stdout
+    newest = shown_time(time.time() - DAY_S)[:10]
+    weeks = f"week to {newest}: 2 sessions, 0 failed; the week before: 1 session, 0 failed"
+    assert told.splitlines()[-1] == weeks
+    summary = json.loads(harness("judge", "logs", "--json").stdout.splitlines()[-1])["summary"]
+    assert [week["sessions"] for week in summary["weeks"]] == [2, 1]

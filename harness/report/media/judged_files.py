@@ -27,6 +27,7 @@ from harness.verdicts.command_events import CommandFinished, Event, FileRead, re
 from harness.verdicts.event_lines import counted
 from harness.verdicts.result import WORDS, Result
 from harness.verdicts.tallies import JudgedTotals
+from harness.verdicts.week_trend import Week
 
 
 class JudgedFiles:
@@ -55,6 +56,8 @@ class JudgedFiles:
                 worst = () if few else tuple(self._worst_files())
                 yield from ending(self._totals, *self._look, worst=worst)
                 yield from baseline_lines(event.baseline)
+                if event.baseline and (weeks := self._totals.days.weeks()):
+                    yield from trend_lines(*weeks, self._look[0])
 
     def _hold(self, file: FileRead, lines: list[str]) -> None:
         """Keep the lines of the first files and the codes of the worst ones."""
@@ -181,6 +184,23 @@ def ending(
     yield f"{read}: {judged}{below_words(totals.below)}; {totals.refused.total()} refused"
 
 
+def trend_lines(last: Week, before: Week, width: int) -> Iterator[str]:
+    """Yield the last week beside the one before: sessions, failed ones, and what came and went."""
+    said = f"week to {last.until}: {_counted_week(last)}; the week before: {_counted_week(before)}"
+    yield from wrapped(said, width, "")
+    grown = {code: last.codes[code] - before.codes[code] for code in last.codes | before.codes}
+    codes = sorted(grown, key=lambda code: (-grown[code], code))
+    moved = [f"{code} {before.codes[code]} -> {last.codes[code]}" for code in codes if grown[code]]
+    if moved:
+        ends = moved if len(moved) <= MOVED_MAX else [*moved[: MOVED_MAX - 1], moved[-1]]
+        more = f", and {len(moved) - len(ends)} more" if len(moved) > len(ends) else ""
+        yield from wrapped(f"sessions by code: {', '.join(ends)}{more}", width, "  ")
+
+
+def _counted_week(week: Week) -> str:
+    return f"{counted(week.sessions, 'session')}, {week.failed} failed"
+
+
 def _shares(totals: JudgedTotals, width: int) -> Iterator[str]:
     """Yield the applied checks by number of transcripts; a single file lists them first."""
     alike = groupby(totals.asked.most_common(), itemgetter(1))
@@ -210,6 +230,9 @@ def _every_reason(refused: Counter[str]) -> Iterator[str]:
     for name, number in sorted(refused.items(), key=lambda item: (-item[1], item[0])):
         yield f"  {number:>5}  {name}"
 
+
+MOVED_MAX = 4
+"""The most codes of a trend: those that grew most, and the one that fell most."""
 
 CAUSES_MAX = 3
 """The most causes in a summary of one screen."""

@@ -12,6 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 from harness.core.values.verdict import Finding, FindingClass, Verdict
 from harness.recordings.transcripts import Refusal
 from harness.report.media import judged_files
+from harness.verdicts.baseline import BaselineChange
 from harness.verdicts.command_events import CommandFinished, FileRead
 from harness.verdicts.result import evidence, of_transcript
 from harness.verdicts.tallies import JudgedTotals
@@ -169,3 +170,19 @@ def test_the_summary_is_an_object_too() -> None:
     summary = json.loads(json.dumps(tally.as_json()))
     assert (summary["files"], summary["transcripts"], summary["failed"]) == (2, 5, 4)
     assert (summary["asked"], summary["asked_of"]) == (dict.fromkeys(ASKED, 5), 45)
+
+
+def test_with_a_baseline_the_last_week_stands_beside_the_one_before() -> None:
+    before = [
+        _file(f"old/{n}", *found, day="2026-03-02") for n, found in enumerate(((), (ORPHAN,)))
+    ]
+    last = [_file(f"new/{n}", EMPTY, day="2026-03-10") for n in range(3)]
+    change = BaselineChange("base.tsv", accepted=0, new=(), gone=(), written=False)
+    report = judged_files.JudgedFiles(80)
+    events = (*before, *last, CommandFinished(baseline=change))
+    said = [line for event in events for line in report(event)]
+    assert said[-2:] == [
+        "week to 2026-03-10: 3 sessions, 3 failed; the week before: 2 sessions, 1 failed",
+        "  sessions by code: unique_tool_ids.empty 0 -> 3, tool_pairing.orphan 1 -> 0",
+    ]
+    assert not any("week" in line for line in _screen(*before, *last))
