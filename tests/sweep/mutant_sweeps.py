@@ -2,9 +2,9 @@
 
 A mutant was made for one scenario and one finding. Here it meets ten others instead, with each
 fault at each call: of ten folders the smallest run in which a tool runs. Whole sweeps of all
-mutants take a day. So the cases of a run come in a drawn order, up to a bound, and end with the
-first finding that the reference agent does not show at the same case. What is not found may stand
-in a case behind the bound. The columns are: mutant, cases played, code, and `own` for the finding
+mutants take a day. So the cases of a run come in a drawn order, up to a bound. They end with the
+first finding that the reference agent does not show there too. What is not found may stand behind
+the bound. The columns are: mutant, cases played, code, and `own` for the finding
 that was made for it.
 """
 
