@@ -1,7 +1,8 @@
 """`python -m tests.field [NAME ...]`: install agents that people run, play them, and report.
 
 The results of a target stay in `docs/field/results`; the report is made of all that are there.
-With `--kept` nothing is played, with `--install` nothing but installed. Exit status 1 means that a
+With `--kept` nothing is played, with `--install` nothing but installed, and with `--headlines` the
+table of the headlines is played and written. Exit status 1 means that a
 target could not be installed or played.
 """
 
@@ -15,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
-from tests.field import report
+from tests.field import headlines, report
 from tests.field.environments import install, played, targets
 from tests.field.playing import play
 from tests.field.results import read, write
@@ -25,6 +26,8 @@ def main() -> int:
     """Play all targets, or those that are named, and write the report."""
     arguments = _arguments()
     names = arguments.names or [*played()]
+    if arguments.headlines:
+        return int(not headlines.main(arguments.names))
     if arguments.install:
         return int(not all(_install_all(names)))
     done = [arguments.kept or _try(_install_and_play, name, arguments) for name in names]
@@ -65,9 +68,14 @@ def _play(name: str, arguments: argparse.Namespace) -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.field", description=__doc__)
-    parser.add_argument("names", nargs="*", choices=[*targets(), []], metavar="NAME")
+    parser.add_argument(
+        "names", nargs="*", choices=[*targets(), headlines.OURS, []], metavar="NAME"
+    )
     parser.add_argument("--kept", action="store_true", help="report on what is kept; play nothing")
     parser.add_argument("--install", action="store_true", help="install, and play nothing")
+    parser.add_argument(
+        "--headlines", action="store_true", help="play the table of headlines alone"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of the samples (default 1)")
     parser.add_argument("--sample", type=int, help="scenarios to draw, in place of the data file's")
     parser.add_argument(

@@ -20,6 +20,9 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 ENVIRONMENTS = ROOT / ".field"
 
+CONNECTED_AS = "connected"
+"""The name of an agent that keeps its sessions, in the module of its framework."""
+
 CHEAP = (
     "pydantic_ai", "openai_agents", "langchain", "google_adk", "agent_framework", "ai_sdk",
     "gemini-cli",
@@ -37,6 +40,7 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     node: tuple[str, ...] = ()
     shares: str = ""
     program: str = ""
+    connected: str = ""
     sample: int = 0
     only: str = ""
 

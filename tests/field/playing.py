@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -60,9 +61,11 @@ def play(name: str, seed: int, sample: int | None = None, minutes: float = 60) -
     playable, lacks = sorted_out(name)
     runs = [(path, "*") for path in target.plays]
     runs = in_order(draw(playable, seed, drawn), name) if drawn else runs
-    network = CLOSED if _may_close() else OPEN
+    network = network_of()
     shutil.rmtree(folder_of(name), ignore_errors=True)
-    starts = [partial(_start, name, number, options, network) for number in range(1, TIMES + 1)]
+    starts = [
+        partial(start, _player(name, number), options, network) for number in range(1, TIMES + 1)
+    ]
     bounds = Bounds(RUN_S, minutes * 60) if drawn else Bounds(math.inf, TIMEOUT_S)
     first = play_within(bounds, runs, starts[0])
     again = to_repeat(first.lines)
@@ -145,26 +148,36 @@ def _files(paths: Sequence[str]) -> Iterator[Path]:
         yield from sorted(path.rglob("*.yaml")) if path.is_dir() else (path,)
 
 
-def _start(
-    name: str, number: int, options: Sequence[str], network: str, runs: Sequence[Run]
-) -> Command:
+class Player(NamedTuple):
+    """What plays runs: the folder for what it keeps, its Python, and its PATH."""
+
+    place: Path
+    python: Path
+    path: str
+
+
+def _player(name: str, number: int) -> Player:
+    return Player(folder_of(name) / str(number), python_of(name), path_of(name))
+
+
+def start(player: Player, options: Sequence[str], network: str, runs: Sequence[Run]) -> Command:
     """Start the command that plays runs of files."""
-    place = folder_of(name) / str(number)
-    folder = place / str(len([*place.glob("*")]))
+    folder = player.place / str(len([*player.place.glob("*")]))
     out, lines = folder / "histories", folder / "lines.jsonl"
     out.mkdir(parents=True)
-    python = str(python_of(name))
+    python = str(player.python)
     command = [python, "-W", "ignore", "-m", "tests.field.loopback"] if network == CLOSED else []
     command += [python, "-W", "ignore", "-m", "harness", "run", "--json", *options]
     command += ["--out", str(out), *dict.fromkeys(file for file, _ in runs)]
     command += [word for _, run in runs for word in ("--only", run)]
-    env = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": path_of(name)}
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": player.path}
     with (folder / "log").open("w") as log, lines.open("wb") as kept:
         process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=kept, stderr=log)
     return Command(process, lines, out)
 
 
-def _may_close() -> bool:
-    """Whether this machine permits a network of loopback alone."""
+def network_of() -> str:
+    """The network that this machine permits: one of loopback alone, where it can be had."""
     probe = [sys.executable, "-m", "tests.field.loopback", sys.executable, "-c", ""]
-    return subprocess.run(probe, cwd=ROOT, check=False).returncode != NOT_PERMITTED
+    may_close = subprocess.run(probe, cwd=ROOT, check=False).returncode != NOT_PERMITTED
+    return CLOSED if may_close else OPEN

@@ -10,7 +10,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.field.environments import CHEAP, ROOT, is_installed, options_of, python_of, require
+from tests.field.environments import (
+    CHEAP,
+    CONNECTED_AS,
+    ROOT,
+    is_installed,
+    options_of,
+    python_of,
+    require,
+    targets,
+)
 
 ADAPTED = (
     "pydantic_ai", "openai_agents", "anthropic_runner", "langchain", "smolagents", "ai_sdk",
@@ -28,14 +37,7 @@ def test_a_framework_plays_messages_tools_and_history(name: str, tmp_path: Path)
     assert {run["verdict"] for run in runs} == {"pass"}, runs
 
 
-CONNECTED = {
-    "openai_agents": ("connected", "openai-responses"),
-    "pydantic_ai": ("connected", "anthropic"),
-    "langchain": ("connected", "anthropic"),
-    "google_adk": ("connected", "anthropic"),
-    "agent_framework": ("connected", "openai-chat"),
-    "strands": ("connected", "anthropic"),
-}
+CONNECTED = {name: target.connected for name, target in targets().items() if target.connected}
 
 
 @pytest.mark.real
@@ -44,8 +46,8 @@ CONNECTED = {
     [pytest.param(n, marks=() if n in CHEAP else pytest.mark.nightly) for n in CONNECTED],
 )
 def test_a_connected_framework_begins_with_a_past_and_is_killed(name: str, tmp_path: Path) -> None:
-    agent, wire = CONNECTED[name]
-    words = ("--target", f"tests.field.frameworks.{name}:{agent}", "--wire", wire, "--no-config")
+    agent = f"tests.field.frameworks.{name}:{CONNECTED_AS}"
+    words = ("--target", agent, "--wire", CONNECTED[name], "--no-config")
     runs = [
         run
         for file in ("gateway/replay-spiral", "resume/did-you-restart")
