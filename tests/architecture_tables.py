@@ -162,6 +162,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "langgraph": ("adapters.graph_thread",),
     "langchain_core": ("adapters.graph_thread",),
     "strands": ("adapters.strands_session",),
+    "agno": ("adapters.agno_database",),
     "smolagents": ("adapters.tool_calling_agent",),
     "anyio": ("clock",),
     "trio": ("clock",),

@@ -11,6 +11,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.adapters.adk_runner import google_adk as google_adk
+    from harness.adapters.agno_database import agno as agno
     from harness.adapters.framework_session import agent_framework as agent_framework
     from harness.adapters.graph_thread import langgraph as langgraph
     from harness.adapters.message_runner import tool_runner as tool_runner

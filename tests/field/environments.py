@@ -113,7 +113,8 @@ def options_of(name: str) -> tuple[str, ...]:
     target = targets()[name]
     if not target.program:
         return ("--profile", str((HERE / "frameworks" / f"{name}.toml").relative_to(ROOT)))
-    folder = home_of(name) / ("node_modules/.bin" if target.node else "bin")
+    is_of_npm = targets()[target.shares or name].node
+    folder = home_of(name) / ("node_modules/.bin" if is_of_npm else "bin")
     return ("--target", f"{name}?program={folder / target.program}")
 
 

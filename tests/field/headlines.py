@@ -72,14 +72,15 @@ TIMEOUT_S = 3600
 def main(names: Sequence[str]) -> bool:
     """Play the targets that are installed, or those that are named, and write the table; whether
     all were played."""
-    rows, done = _kept(), True
+    rows: dict[str, str] = {}
+    done = True
     for name in names or [*headlined()]:
         try:
             rows[name] = row(name, _play(name))
         except (OSError, subprocess.SubprocessError) as error:
             print(f"{name}: not played: {error}", file=sys.stderr)
             done = False
-    _write(rows)
+    _write({**_kept(), **rows})
     return done
 
 

@@ -71,6 +71,7 @@ def test_a_target_that_is_mounted_has_the_package_for_it() -> None:
 def test_a_program_is_named_in_its_environment() -> None:
     assert options_of("codex")[0] == "--target"
     assert options_of("codex")[1].endswith(".field/codex/node_modules/.bin/codex")
+    assert options_of("qwen-code-acp")[1].endswith(".field/qwen-code/node_modules/.bin/qwen")
     assert options_of("smolagents") == ("--profile", "tests/field/frameworks/smolagents.toml")
 
 

@@ -58,6 +58,7 @@ def test_an_object_is_known_by_a_class_of_its_type(module: str, name: str, frame
         ("google.adk.agents.llm_agent", "LlmAgent", "google_adk"),
         ("agent_framework._agents", "RawAgent", "agent_framework"),
         ("strands.agent.agent", "Agent", "strands"),
+        ("agno.agent.agent", "Agent", "agno"),
     ],
 )
 def test_an_agent_that_can_be_cancelled_is_asked_to(module: str, name: str, framework: str) -> None:
