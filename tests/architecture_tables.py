@@ -163,6 +163,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "langchain_core": ("adapters.graph_thread",),
     "strands": ("adapters.strands_session",),
     "agno": ("adapters.agno_database",),
+    "llama_index": ("adapters.function_memory",),
     "smolagents": ("adapters.tool_calling_agent",),
     "anyio": ("clock",),
     "trio": ("clock",),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from harness.adapters.adk_runner import google_adk as google_adk
     from harness.adapters.agno_database import agno as agno
     from harness.adapters.framework_session import agent_framework as agent_framework
+    from harness.adapters.function_memory import llama_index as llama_index
     from harness.adapters.graph_thread import langgraph as langgraph
     from harness.adapters.message_runner import tool_runner as tool_runner
     from harness.adapters.openai_runner import openai_agents as openai_agents

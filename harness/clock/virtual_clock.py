@@ -36,6 +36,8 @@ from harness.core.values.orders import Order
 from harness.processes.thread_states import pool_threads
 
 MICROSECONDS = 1_000_000
+READING_NS, MOST_AHEAD_NS = 100, 999_900
+"""How much later each reading in nanoseconds is, about as on a machine, and how far all of them."""
 UPTIME_S = 86_400
 EPOCH_S = 1_767_225_600
 """The wall clock at the start of a virtual run: 2026-01-01T00:00:00Z."""
@@ -97,7 +99,7 @@ class VirtualClock:
         self._now_us = start_ms * 1000
         self._wall_offset_us = epoch_s * MICROSECONDS
         self._uptime_us = UPTIME_S * MICROSECONDS
-        self._read_us, self._reads = -1, 0
+        self._read_ns = -READING_NS
         self._limit_s = limit_s
         self._dates = WallDates()
         choices = None if orders is None else Choices(orders)
@@ -136,14 +138,16 @@ class VirtualClock:
         return self._dates.shown(self._wall_us)
 
     def _next_ns(self) -> int:
-        """The nanoseconds of a reading: each is a little later, up to the next microsecond.
+        """How far a reading is ahead of the run's clock: each is a little later, for a millisecond.
 
         Programs name their rows by `time_ns`, which never shows one time twice on a real machine.
+        Some add a number to it for each row of a batch, and read it again for the next one.
         """
         with self._lock:
-            self._reads = min(self._reads + 1, 999) if self._read_us == self._now_us else 0
-            self._read_us = self._now_us
-            return self._reads
+            now_ns = self._now_us * 1000
+            ahead = min(max(self._read_ns + READING_NS - now_ns, 0), MOST_AHEAD_NS)
+            self._read_ns = now_ns + ahead
+            return ahead
 
     def jump(self, wall_ms: int, monotonic_ms: int = 0) -> None:
         """Move the wall clock, forward or back, and the monotonic one, forward.

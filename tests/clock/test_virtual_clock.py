@@ -74,6 +74,15 @@ def test_a_jump_moves_the_wall_clock_alone() -> None:
     assert clock.time_ns() == (1_000_000 + 1 - 3600) * 10**9
 
 
+def test_rows_that_add_a_number_to_their_time_stay_in_order() -> None:
+    clock = VirtualClock()
+    rows = [clock.time_ns() + number for number in range(50)] + [clock.time_ns()]
+    assert rows == sorted(set(rows))
+    later = [clock.time_ns() for _ in range(20_000)]
+    assert later == sorted(later)
+    assert later[-1] // 10**6 == int(clock.time() * 1000)
+
+
 @pytest.mark.parametrize(
     ("seconds", "error"), [(-1, ValueError), (math.nan, ValueError), (math.inf, OverflowError)]
 )

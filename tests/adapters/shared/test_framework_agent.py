@@ -59,6 +59,7 @@ def test_an_object_is_known_by_a_class_of_its_type(module: str, name: str, frame
         ("agent_framework._agents", "RawAgent", "agent_framework"),
         ("strands.agent.agent", "Agent", "strands"),
         ("agno.agent.agent", "Agent", "agno"),
+        ("llama_index.core.agent.workflow.function_agent", "FunctionAgent", "llama_index"),
     ],
 )
 def test_an_agent_that_can_be_cancelled_is_asked_to(module: str, name: str, framework: str) -> None:

@@ -1,0 +1,162 @@
+"""Agents of LlamaIndex: a FunctionAgent's prompts, limits and settings stay, a message is a run.
+
+The tools of the scenario stand in place of the agent's own, and its model has a client of the
+brief. Each session has a memory: in this process, or one that the user's own function makes in the
+run's folder. Then a run may begin with a past and be killed. A cancel is the framework's own, and
+is seen at each event of a run. The framework tells a tool no id of its call.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harness.adapters.shared.framework_agent import (
+    LACKS,
+    PERSISTENT,
+    FrameworkAgent,
+    answer_of,
+    api_error,
+    converse,
+    sorry_for,
+    wire_of_class,
+)
+from harness.adapters.shared.seeds import seed_of
+from harness.core.values.brief import ToolError
+from harness.core.values.messages import Block, Message, Opaque, Text, ToolResult, ToolUse
+
+_CLASSES = {"openai-chat": "OpenAI"}
+
+
+def llama_index(
+    agent: Any, memory: Callable[[str, Path], Any] | None = None, **settings: Any
+) -> FrameworkAgent:
+    """A FunctionAgent of LlamaIndex; `settings` go to each run of it, as in `max_iterations=9`.
+
+    `memory` makes the memory of a session in a folder, as in `lambda name, folder:
+    Memory.from_defaults(name, async_database_uri=f"sqlite+aiosqlite:///{folder}/memory.db")`.
+    """
+    wire = wire_of_class(agent.llm, _CLASSES)
+
+    async def play(brief: Any) -> None:
+        from llama_index.core.workflow.errors import WorkflowRuntimeError
+
+        chat = Chat(brief, _agent_of(brief, agent), memory, settings)
+        await converse(brief, chat.answer, sorry_for(WorkflowRuntimeError, api_error(brief.wire)))
+
+    capabilities = msgspec.structs.replace(PERSISTENT if memory else LACKS, cancel=None)
+    return FrameworkAgent("llama_index", play, (wire,) if wire else (), capabilities)
+
+
+class Chat:
+    """The sessions of a run, a memory each."""
+
+    def __init__(
+        self,
+        brief: Any,
+        bot: Any,
+        memory: Callable[[str, Path], Any] | None,
+        settings: dict[str, Any],
+    ) -> None:
+        self._brief, self._bot, self._memory = brief, bot, memory
+        self._settings = settings
+        self._memories: dict[str, Any] = {}
+
+    async def answer(self, message: Any) -> str | None:
+        """The words for a message; None for a turn that the user has cancelled."""
+        from llama_index.core.workflow.errors import WorkflowCancelledByUser
+
+        kept = self._memories.get(message.session) or await self._began(message.session)
+        running = self._bot.run(user_msg=message.text, memory=kept, **self._settings)
+        async for _ in running.stream_events():
+            if self._brief.cancelled(message.session):
+                await running.cancel_run()
+        try:
+            return str(await running)
+        except WorkflowCancelledByUser:
+            return None
+
+    async def _began(self, name: str) -> Any:
+        """The memory of a session, which begins with the past of the scenario."""
+        from llama_index.core.memory import ChatMemoryBuffer
+
+        if self._memory is None:
+            kept = ChatMemoryBuffer.from_defaults(token_limit=100_000)
+        else:
+            kept = self._memory(name, Path(self._brief.session_dir))
+            past = seed_of(self._brief) if name == "main" else []
+            if past and not await kept.aget_all():
+                await kept.aput_messages([row for message in past for row in _rows(message)])
+        self._memories[name] = kept
+        return kept
+
+
+def _rows(message: Message) -> Iterator[Any]:
+    """A message as messages of LlamaIndex: each result is one. Thoughts are left out: their
+    signatures are of the model that made them."""
+    from llama_index.core.base.llms import types
+
+    results = [block for block in message.blocks if isinstance(block, ToolResult)]
+    others = [block for block in message.blocks if not isinstance(block, ToolResult)]
+    for result in results:
+        where = {"tool_call_id": result.id}
+        yield types.ChatMessage(role="tool", content=result.text, additional_kwargs=where)
+    if said := [part for block in others for part in _part(block, types)]:
+        yield types.ChatMessage(role=message.role, blocks=said)
+
+
+def _part(block: Block, types: Any) -> Iterator[Any]:
+    match block:
+        case Text(text):
+            yield types.TextBlock(text=text)
+        case ToolUse(id, name, input):
+            kwargs = input if isinstance(input, dict | str) else {"input": input}
+            yield types.ToolCallBlock(tool_call_id=id, tool_name=name, tool_kwargs=kwargs)
+        case Opaque("image", {"source": {"type": "base64", "media_type": kind, "data": data}}):
+            picture = base64.b64decode(str(data))
+            yield types.ImageBlock(image=picture, image_mimetype=str(kind))
+        case Opaque(kind):
+            raise TypeError(f"the past holds a block of the kind {kind}, which no memory takes")
+
+
+def _agent_of(brief: Any, own: Any) -> Any:
+    """An agent with the settings of one, the tools of the scenario and a client of the brief."""
+    given = {name: getattr(own, name) for name in type(own).model_fields}
+    given["llm"] = _model(brief, own.llm)
+    given["tools"] = [_tool(brief, tool) for tool in brief.tools]
+    given["streaming"] = bool(brief.options.get("stream"))
+    return type(own)(**given, timeout=None)
+
+
+def _model(brief: Any, own: Any) -> Any:
+    """A model of the wire with a client of the brief: a copy of the agent's own, if it is one."""
+    if wire_of_class(own, _CLASSES) == brief.wire:
+        made = own.model_copy()
+        made._aclient = brief.async_openai()
+        return made
+    from llama_index.llms.openai import OpenAI
+
+    return OpenAI(model="gpt-5", api_key="unused", async_openai_client=brief.async_openai())
+
+
+def _tool(brief: Any, tool: Any) -> Any:
+    from llama_index.core.tools import FunctionTool
+    from llama_index.core.tools.types import ToolMetadata
+
+    class Offered(ToolMetadata):  # type: ignore[misc]
+        """The framework takes a schema from a class alone."""
+
+        def get_parameters_dict(self) -> dict[str, Any]:
+            return dict(tool.input_schema)
+
+    async def run(**given: Any) -> Any:
+        if brief.cancelled():
+            raise ToolError("Not run: the user has cancelled the turn.")
+        return answer_of(tool, given)
+
+    offered = Offered(name=tool.name, description=tool.description or tool.name)
+    return FunctionTool(async_fn=run, metadata=offered)

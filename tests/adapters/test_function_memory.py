@@ -1,0 +1,121 @@
+"""The past of a scenario as messages of LlamaIndex, and a cancel, without the framework itself."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import sys
+from collections.abc import AsyncIterator, Generator
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from harness import Message, Text, Thinking, ToolResult, ToolUse, assistant, results, user
+from harness.adapters.function_memory import Chat, _rows
+from harness.core.values.messages import Opaque
+
+PICTURE = Opaque(
+    "image", {"source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0="}}
+)
+
+
+class Cancelled(Exception):
+    """As the framework says that a run was cancelled."""
+
+
+@pytest.fixture(autouse=True)
+def _framework(monkeypatch: pytest.MonkeyPatch) -> None:
+    def recorder(name: str) -> Any:
+        return lambda **named: (name, *named.values())
+
+    names = ("ChatMessage", "TextBlock", "ToolCallBlock", "ImageBlock")
+    llms: Any = ModuleType("llama_index.core.base.llms")
+    llms.types = SimpleNamespace(**{name: recorder(name) for name in names})
+    errors: Any = ModuleType("llama_index.core.workflow.errors")
+    errors.WorkflowCancelledByUser = Cancelled
+    memory: Any = ModuleType("llama_index.core.memory")
+    memory.ChatMemoryBuffer = SimpleNamespace(from_defaults=lambda token_limit: Memory())
+    for module in (llms, errors, memory):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+
+
+class Memory:
+    """A memory of messages."""
+
+    def __init__(self, *rows: Any) -> None:
+        self.rows = [*rows]
+
+    async def aget_all(self) -> list[Any]:
+        return self.rows
+
+    async def aput_messages(self, rows: list[Any]) -> None:
+        self.rows += rows
+
+
+def _made(*past: Message) -> list[Any]:
+    return [row for message in past for row in _rows(message)]
+
+
+def test_a_past_becomes_messages_and_results_are_of_the_role_tool() -> None:
+    said = assistant(Thinking("I look.", "sig"), Text("I look."), ToolUse("c1", "look", {"at": 1}))
+    told = results(ToolResult("c1", "a cat"), ToolResult("c2", "none", is_error=True))
+    parts = [("TextBlock", "I look."), ("ToolCallBlock", "c1", "look", {"at": 1})]
+    assert _made(user("Look."), said, told) == [
+        ("ChatMessage", "user", [("TextBlock", "Look.")]),
+        ("ChatMessage", "assistant", parts),
+        ("ChatMessage", "tool", "a cat", {"tool_call_id": "c1"}),
+        ("ChatMessage", "tool", "none", {"tool_call_id": "c2"}),
+    ]
+
+
+def test_a_picture_stays_a_picture_and_an_unknown_block_is_refused() -> None:
+    picture = ("ImageBlock", base64.b64decode("iVBORw0="), "image/png")
+    assert _made(Message("user", (PICTURE,))) == [("ChatMessage", "user", [picture])]
+    with pytest.raises(TypeError, match="of the kind search_result"):
+        _made(Message("user", (Opaque("search_result", {}),)))
+
+
+class Running:
+    """A run of an agent with two events."""
+
+    def __init__(self, cancels: bool) -> None:
+        self._cancels, self.cancelled = cancels, 0
+
+    async def stream_events(self) -> AsyncIterator[str]:
+        yield "asked"
+        yield "answered"
+
+    async def cancel_run(self) -> None:
+        self.cancelled += 1
+
+    def __await__(self) -> Generator[Any, None, str]:
+        yield from asyncio.sleep(0).__await__()
+        if self.cancelled:
+            raise Cancelled
+        return "Hi."
+
+
+@pytest.mark.parametrize(("is_cancelled", "said"), [(False, "Hi."), (True, None)])
+def test_a_cancelled_run_has_no_answer(is_cancelled: bool, said: str | None) -> None:
+    running = Running(is_cancelled)
+    bot = SimpleNamespace(run=lambda **given: running)
+    brief = SimpleNamespace(cancelled=lambda session: is_cancelled)
+    message = SimpleNamespace(id="m1", session="main", text="Hello.")
+    assert asyncio.run(Chat(brief, bot, None, {}).answer(message)) == said
+    assert bool(running.cancelled) == is_cancelled
+
+
+@pytest.mark.parametrize("kept", [Memory(), Memory("a row")])
+def test_a_memory_that_is_new_begins_with_the_past(
+    kept: Memory, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.adapters.function_memory.seed_of", lambda brief: [user("Hello.")])
+    brief = SimpleNamespace(session_dir=str(tmp_path))
+    chat = Chat(brief, None, lambda name, folder: kept, {})
+    before = [*kept.rows]
+    asyncio.run(chat._began("main"))
+    assert kept.rows == (before or [("ChatMessage", "user", [("TextBlock", "Hello.")])])
+    other = Memory()
+    asyncio.run(Chat(brief, None, lambda name, folder: other, {})._began("another"))
+    assert other.rows == []
