@@ -8,6 +8,7 @@ is seen at each event of a run. The framework tells a tool no id of its call.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -40,7 +41,7 @@ def llama_index(
     `memory` makes the memory of a session in a folder, as in `lambda name, folder:
     Memory.from_defaults(name, async_database_uri=f"sqlite+aiosqlite:///{folder}/memory.db")`.
     """
-    wire = wire_of_class(agent.llm, _CLASSES)
+    wire = wire_of_class(getattr(agent, "llm", None), _CLASSES)
 
     async def play(brief: Any) -> None:
         from llama_index.core.workflow.errors import WorkflowRuntimeError
@@ -70,15 +71,24 @@ class Chat:
         """The words for a message; None for a turn that the user has cancelled."""
         from llama_index.core.workflow.errors import WorkflowCancelledByUser
 
+        if self._brief.cancelled(message.session):
+            return None
         kept = self._memories.get(message.session) or await self._began(message.session)
         running = self._bot.run(user_msg=message.text, memory=kept, **self._settings)
-        async for _ in running.stream_events():
-            if self._brief.cancelled(message.session):
-                await running.cancel_run()
+        # Beside the run: the events of one that fails do not always end.
+        watching = asyncio.ensure_future(self._watch(running, message.session))
         try:
             return str(await running)
         except WorkflowCancelledByUser:
             return None
+        finally:
+            watching.cancel()
+
+    async def _watch(self, running: Any, session: str) -> None:
+        """Cancel a run at its next event, once the user has cancelled the turn."""
+        async for _ in running.stream_events():
+            if self._brief.cancelled(session):
+                await running.cancel_run()
 
     async def _began(self, name: str) -> Any:
         """The memory of a session, which begins with the past of the scenario."""

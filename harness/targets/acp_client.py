@@ -33,6 +33,9 @@ KEPT = FOLDER / "acp-sessions.json"
 TAKEN_S = 1.0
 """What an agent needs to take in a list of tools that it has asked for."""
 
+INPUT_S = 0.5
+"""What the input of a call may come later than the question about it."""
+
 END_S = 2.0
 METHOD_NOT_FOUND = -32601
 _BY_NAME = r"(?<![A-Za-z0-9]){}(?![A-Za-z0-9])"
@@ -135,6 +138,7 @@ class Client:
     def __init__(self, command: list[str]) -> None:
         self._said: dict[str, list[str]] = {}
         self._cancelled: dict[str, threading.Event] = {}
+        self._calls: dict[str, dict[str, Any]] = {}
         self._open: set[str] = set()
         self._peer = Peer(command, self._take)
         self._tools: list[str] = [tool["name"] for tool in _got(ENV["HARNESS_TOOLS_URL"])]
@@ -222,8 +226,17 @@ class Client:
         said = self._said.setdefault(session, [])
         if kind == "agent_message_chunk" and isinstance(content, dict):
             said.append(str(content.get("text", "")))
-        elif kind == "tool_call":
-            said.clear()
+        elif kind in ("tool_call", "tool_call_update"):
+            self._show(update)
+            if kind == "tool_call":
+                said.clear()
+
+    def _show(self, call: dict[str, Any]) -> dict[str, Any]:
+        """What the user sees of a call: what was told of it, an update over what came before."""
+        shown = self._calls.setdefault(str(call.get("toolCallId")), {})
+        shown.update({name: call[name] for name in ("rawInput", "_meta") if call.get(name)})
+        shown.setdefault("title", call.get("title") or "")  # a later one may be the input
+        return shown
 
     def _permitted(self, params: dict[str, Any]) -> dict[str, Any]:
         """The user's choice. A cancel answers each open question, as the protocol asks for."""
@@ -237,12 +250,17 @@ class Client:
 
     def _decided(self, call: dict[str, Any]) -> dict[str, Any]:
         """What the user says to a call; one of the agent's own tools is denied."""
-        words = f"{call.get('title')} {call.get('toolCallId')}"
+        shown = self._show(call)
+        own = (shown.get("_meta") or {}).get("toolName", "")
+        words = f"{shown['title']} {own} {call.get('toolCallId')}"
         named = [name for name in self._tools if re.search(_BY_NAME.format(re.escape(name)), words)]
         if not named:
             return {"answer": "deny"}
+        until = time.monotonic() + (INPUT_S if "rawInput" in call else 0)
+        while not shown.get("rawInput") and time.monotonic() < until:
+            time.sleep(0.02)
         # The protocol has no word for another input, and none for a reason.
-        tool, given = max(named, key=len), call.get("rawInput")
+        tool, given = max(named, key=len), shown.get("rawInput") or call.get("rawInput")
         asked = {"tool": tool, "id": str(call.get("toolCallId")), "input": given, "plain": True}
         try:
             answer: dict[str, Any] = _post(ENV["HARNESS_APPROVALS_URL"], asked)

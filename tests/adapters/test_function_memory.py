@@ -85,12 +85,13 @@ class Running:
     async def stream_events(self) -> AsyncIterator[str]:
         yield "asked"
         yield "answered"
+        await asyncio.Event().wait()  # the events of a run that fails do not always end
 
     async def cancel_run(self) -> None:
         self.cancelled += 1
 
     def __await__(self) -> Generator[Any, None, str]:
-        yield from asyncio.sleep(0).__await__()
+        yield from asyncio.sleep(0.001).__await__()
         if self.cancelled:
             raise Cancelled
         return "Hi."
@@ -100,7 +101,12 @@ class Running:
 def test_a_cancelled_run_has_no_answer(is_cancelled: bool, said: str | None) -> None:
     running = Running(is_cancelled)
     bot = SimpleNamespace(run=lambda **given: running)
-    brief = SimpleNamespace(cancelled=lambda session: is_cancelled)
+    seen = [False]  # not yet as the run begins
+
+    def cancelled(session: str) -> bool:
+        return seen.pop() if seen else is_cancelled
+
+    brief = SimpleNamespace(cancelled=cancelled)
     message = SimpleNamespace(id="m1", session="main", text="Hello.")
     assert asyncio.run(Chat(brief, bot, None, {}).answer(message)) == said
     assert bool(running.cancelled) == is_cancelled

@@ -2,7 +2,8 @@
 
 It keeps its sessions in its HOME. The words of its command switch on what an agent may do
 otherwise: `dies` (ends at the second prompt), `no-load`, `no-http` (tools over standard streams),
-`resumes`, `says MODE` (a stop reason), `shows-no-input` (a question has another id).
+`resumes`, `says MODE` (a stop reason), `shows-no-input` (a question has another id),
+`input-apart` (a question has an empty input and another title).
 """
 
 from __future__ import annotations
@@ -194,6 +195,8 @@ class Agent:
         shown = (
             seen if "shows-no-input" not in WORDS else {"toolCallId": "1", "title": seen["title"]}
         )
+        if "input-apart" in WORDS:
+            shown = {"toolCallId": call["id"], "title": '{"to": "order"}', "rawInput": {}}
         chosen = self.ask(
             "session/request_permission", {"sessionId": name, "toolCall": shown, "options": options}
         )["outcome"]

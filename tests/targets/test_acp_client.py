@@ -91,6 +91,13 @@ def test_a_question_may_show_no_input_and_have_another_id() -> None:
     assert done.verdict.verdict == "pass", done.verdict.findings
 
 
+def test_what_was_told_of_a_call_before_its_question_is_shown() -> None:
+    done = play(pays(), "input-apart")
+    (question,), (ran,) = asked(done, ApprovalRequest), asked(done, ToolRequest)
+    assert (question.id, question.name, question.input) == (ran.id, "pay", {"sum": 15})
+    assert done.verdict.verdict == "pass", done.verdict.findings
+
+
 @pytest.mark.parametrize(
     ("fault", "runs"),
     [("channel_fails", 0), ("about_another_call", 1), ("answered_twice", 1), ("expires", 0)],
