@@ -2,8 +2,7 @@
 
 The agent keeps the database in WAL mode, so its last writes stand in `state.db-wal`. Read-only mode
 sees them and may leave an index (`-shm`). A file without a log, which no process has open, is read
-as it lies, so nothing is written beside it. The database is untrusted: only plain tables are read,
-as a view could run anything.
+as it lies, so nothing is written beside it.
 """
 
 from __future__ import annotations
@@ -12,21 +11,18 @@ import os
 import sqlite3
 import stat
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
 from os import PathLike
 from pathlib import Path
-from urllib.parse import quote
 
 from harness.core.history.events import StoredRow
 from harness.core.transition.ports import Store
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json, Message
 from harness.recordings.readers import hermes as log
-from harness.recordings.session_log import MAX_LINE_BYTES
 from harness.recordings.transcripts import Recording
+from harness.stores.plain_tables import columns, opened
 from harness.stores.session_store import stored_row
 
-_BUSY_S = 5.0
 _SESSIONS = ("id", "model", "system_prompt")
 
 
@@ -53,8 +49,8 @@ class HermesStore:
         is not a database."""
         if not self._path.exists() or not self._path.stat().st_size:
             return []
-        with _opened(self._path, live=True) as db:
-            if not _columns(db, "messages"):
+        with opened(self._path, live=True) as db:
+            if not columns(db, "messages"):
                 return []
             found = {tuple(row.values()): row for row in _rows(db) if log.is_active(row)}
         self._seen = {raw: self._seen.get(raw) or _stored(row) for raw, row in found.items()}
@@ -65,9 +61,9 @@ def read_database(path: str | PathLike[str]) -> Recording:
     """The sessions of a database; raises InputError when it is not a database of hermes."""
     if not is_database(Path(path)):
         raise InputError("cannot be read as a SQLite database", str(path))
-    with _opened(Path(path), live=_has_log(Path(path))) as db:
+    with opened(Path(path), live=_has_log(Path(path))) as db:
         for table in ("sessions", "messages"):
-            if not _columns(db, table):
+            if not columns(db, table):
                 raise InputError(f"a SQLite database without hermes' table `{table}`", str(path))
         return log.recording(_rows(db), _select(db, "sessions", _SESSIONS, "id"))
 
@@ -87,34 +83,6 @@ def _has_log(path: Path) -> bool:
     return any(file.exists() and file.stat().st_size for file in beside)
 
 
-@contextmanager
-def _opened(path: Path, live: bool) -> Iterator[sqlite3.Connection]:
-    """A read connection; SQLite's error for a damaged file becomes an InputError."""
-    uri = f"file:{quote(str(path.absolute()))}?mode=ro{'' if live else '&immutable=1'}"
-    try:
-        with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_S)) as db:
-            db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_LINE_BYTES)
-            db.text_factory = lambda data: data.decode("utf-8", "replace")
-            db.row_factory = sqlite3.Row
-            db.execute("PRAGMA trusted_schema = OFF")
-            db.execute("PRAGMA query_only = ON")
-            yield db
-    except InputError as error:
-        place = error.place if error.place.startswith(str(path)) else f"{path}: {error.place}"
-        raise InputError(error.reason, place, more=error.more) from None
-    except sqlite3.Error as error:
-        what = "cannot be read as a SQLite database"
-        raise InputError(what, str(path), more=str(error)) from None
-
-
-def _columns(db: sqlite3.Connection, table: str) -> list[str]:
-    query = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?"
-    found = db.execute(query, (table,)).fetchone()
-    if found is None or not str(found[0]).upper().startswith("CREATE TABLE"):
-        return []
-    return [str(row["name"]) for row in db.execute(f"PRAGMA table_info({table})")]
-
-
 def _rows(db: sqlite3.Connection) -> Iterator[Mapping[str, Json]]:
     return _select(db, "messages", log.COLUMNS, "id")
 
@@ -123,10 +91,10 @@ def _select(
     db: sqlite3.Connection, table: str, wanted: Sequence[str], order: str
 ) -> Iterator[Mapping[str, Json]]:
     """The rows of a table, one at a time, with the wanted columns that it has."""
-    columns = [name for name in wanted if name in _columns(db, table)]
-    if order not in columns:
+    held = columns(db, table)
+    if order not in held:
         raise InputError(f"hermes' table has no column `{order}`", table)
-    names = ", ".join(columns)
+    names = ", ".join(name for name in wanted if name in held)
     for row in db.execute(f"SELECT {names} FROM {table} ORDER BY {order}"):
         yield dict(row)
 

@@ -117,7 +117,7 @@ def test_a_column_that_is_computed_is_never_asked(path: Path) -> None:
 
 
 def test_a_text_that_is_too_long_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.stores.formats.hermes.MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr("harness.stores.plain_tables.MAX_LINE_BYTES", 1000)
     db = create(path)
     add(db, "user", "x" * 2000)
     db.close()
