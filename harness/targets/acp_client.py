@@ -232,7 +232,7 @@ class Client:
                 said.clear()
 
     def _show(self, call: dict[str, Any]) -> dict[str, Any]:
-        """What the user sees of a call: what was told of it, an update over what came before."""
+        """What the user sees of a call: each update over what came before."""
         shown = self._calls.setdefault(str(call.get("toolCallId")), {})
         shown.update({name: call[name] for name in ("rawInput", "_meta") if call.get(name)})
         shown.setdefault("title", call.get("title") or "")  # a later one may be the input

@@ -99,7 +99,7 @@ def row(name: str, lines: Sequence[Line]) -> str:
         ("loop-harness", version("loop-harness")) if name == OURS else version_of(name)
     )
     cells = [cell(headline, lines) for headline in HEADLINES.values()]
-    return f"| {' | '.join((name, f'{package} {number}', *cells))} |\n"
+    return f"|{'|'.join((name, f'{package} {number}', *cells))}|\n"
 
 
 def cell(headline: Headline, lines: Sequence[Line]) -> str:
@@ -122,7 +122,8 @@ def _lack(run: Line, check: str) -> str:
     """Why a run is not applicable, or did not ask the check; "" where it did."""
     reasons = {each["check"]: each["reason"] for each in run["not_applicable"]}
     words = str(reasons.get("run") or reasons.get(check, ""))
-    return words.removeprefix("needs ").removeprefix("not asked: ").partition(", which")[0]
+    words = words.removeprefix("needs ").removeprefix("not asked: ")
+    return words.partition(", which")[0].partition(":")[0]
 
 
 def _is_of(run: str, scenario: str) -> bool:
@@ -184,6 +185,6 @@ def _write(rows: Mapping[str, str]) -> None:
 
 def _table(rows: Mapping[str, str]) -> Iterable[str]:
     heads = ("target", "version", *HEADLINES)
-    yield f"| {' | '.join(heads)} |\n"
+    yield f"|{'|'.join(heads)}|\n"
     yield f"|{'---|' * len(heads)}\n"
     yield from (rows[name] for name in headlined() if name in rows)

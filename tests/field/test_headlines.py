@@ -59,7 +59,7 @@ def test_only_the_rows_of_what_is_played_change(
 ) -> None:
     page = tmp_path / "page.md"
     page.write_text(
-        f"Before.\n{headlines.BEGIN}| target |\n|---|\n| strands | kept |\n| codex | old |\n"
+        f"Before.\n{headlines.BEGIN}|target|\n|---|\n|strands|kept|\n|codex|old|\n"
         f"{headlines.END}After.\n"
     )
     monkeypatch.setattr(headlines, "PAGE", page)
@@ -74,9 +74,9 @@ def test_only_the_rows_of_what_is_played_change(
     made = page.read_text()
     assert made.startswith("Before.\n")
     assert made.endswith("After.\n")
-    rows = [line.split(" | ")[0] for line in made.splitlines() if line.startswith("| ")]
-    assert rows == ["| target", "| strands", "| codex"]
-    assert "| strands | kept |" in made
-    assert "| codex | @openai/codex" in made
-    assert "| pass |" in made
+    rows = [line.split("|")[1] for line in made.splitlines() if line.startswith("|")]
+    assert rows == ["target", "---", "strands", "codex"]
+    assert "|strands|kept|" in made
+    assert "|codex|@openai/codex" in made
+    assert "|pass|" in made
     assert "hermes: not played: not installed" in capsys.readouterr().err

@@ -2,8 +2,8 @@
 
 It keeps its sessions in its HOME. The words of its command switch on what an agent may do
 otherwise: `dies` (ends at the second prompt), `no-load`, `no-http` (tools over standard streams),
-`resumes`, `says MODE` (a stop reason), `shows-no-input` (a question has another id),
-`input-apart` (a question has an empty input and another title).
+`resumes`, `says MODE` (a stop reason), `shows-no-input` (a question has another id).
+With `input-apart` a question has an empty input and another title.
 """
 
 from __future__ import annotations
