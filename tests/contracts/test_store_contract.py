@@ -99,6 +99,45 @@ def test_hermes() -> None:
     check_store(READERS["hermes"], add_hermes, cuts=False, examples=EXAMPLES)
 
 
+def table_of_json(path: Path) -> Store:
+    """A table with a column of JSON."""
+    return READERS["json_table"](Path(f"{path}?table=log&column=said"))
+
+
+def _of_any_api(message: Message) -> str:
+    return json.dumps({"role": message.role, "content": message.text})
+
+
+def add_json(path: Path, message: Message) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute("CREATE TABLE IF NOT EXISTS log (said)")
+        db.execute("INSERT INTO log VALUES (?)", (_of_any_api(message),))
+
+
+def change_json(path: Path, place: int, message: Message) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        rows = db.execute("SELECT rowid FROM log ORDER BY rowid").fetchall()
+        db.execute("UPDATE log SET said=? WHERE rowid=?", (_of_any_api(message), rows[place][0]))
+
+
+def test_json_table() -> None:
+    check_store(table_of_json, add_json, change=change_json, cuts=False, examples=EXAMPLES)
+
+
+def add_file(path: Path, message: Message) -> None:
+    path.mkdir(exist_ok=True)
+    number = len([*path.iterdir()])
+    (path / f"{number:04}.json").write_text(_of_any_api(message), "utf-8")
+
+
+def change_file(path: Path, place: int, message: Message) -> None:
+    sorted(path.iterdir())[place].write_text(_of_any_api(message), "utf-8")
+
+
+def test_json_files() -> None:
+    check_store(READERS["json_files"], add_file, change=change_file, cuts=False, examples=EXAMPLES)
+
+
 class Lines:
     """One message a line, read from the file each time. A wrong reader differs in one respect."""
 

@@ -22,6 +22,7 @@ from harness.core.transition.ports import Store
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Json, Message
 from harness.recordings.chat_messages import transcript_of
+from harness.recordings.session_log import MAX_LINE_BYTES
 from harness.stores.plain_tables import columns, opened, quoted
 from harness.stores.session_store import stored_row
 
@@ -91,9 +92,15 @@ class JsonFiles:
         self._folder = Path(path)
 
     def read(self) -> Sequence[tuple[StoredRow, Message]]:
-        """Every message in order. A file that is not whole JSON is left out."""
-        files = sorted(self._folder.rglob("*.json"))
+        """Every message in order. A file that is not whole JSON is left out,
+        and one that is too large."""
+        files = (file for file in sorted(self._folder.rglob("*.json")) if _is_read(file))
         return [row for file in files for row in _stored(file.stem, file.read_bytes(), file.stem)]
+
+
+def _is_read(file: Path) -> bool:
+    """Whether a file is a regular one of a size that a session has."""
+    return file.is_file() and file.stat().st_size <= MAX_LINE_BYTES
 
 
 def _table(words: str) -> Table:

@@ -111,6 +111,15 @@ def test_a_column_that_is_not_there_is_named(tmp_path: Path) -> None:
         open_reader(SPEC, tmp_path).read()
 
 
+def test_a_file_that_is_too_large_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.stores.formats.json_rows.MAX_LINE_BYTES", 60)
+    (tmp_path / "small.json").write_text(json.dumps(TALK[:1]))
+    (tmp_path / "large.json").write_text(json.dumps(TALK))
+    assert [row[1] for row in _told(open_reader("json_files:.", tmp_path))] == ["small"]
+
+
 def test_a_folder_of_files_is_read_in_the_order_of_their_names(tmp_path: Path) -> None:
     store = open_reader("json_files:talks", tmp_path)
     assert store.read() == []
