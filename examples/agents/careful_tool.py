@@ -211,8 +211,8 @@ def run_tool(tool: Any, use: ToolUse, session: str) -> tuple[str, bool]:
 def as_text(content: Any) -> str:
     if isinstance(content, bytes):
         content = content.decode("utf-8", "replace")
-    if content is None or isinstance(content, (str, dict)):
-        return clean(content or "")[:RESULT_CHARS]
+    if content is None or isinstance(content, (str, dict, int, float)):  # `0` and `{}` are values
+        return clean("" if content is None else content)[:RESULT_CHARS]
     parts = [
         part.get("text", f"[{part.get('type')}]") if isinstance(part, dict) else part
         for part in islice(content, 999)

@@ -17,7 +17,7 @@ from harness import providers
 from harness.checks.evidence import tool_steps, unmet_faults
 from harness.checks.evidence.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
 from harness.checks.evidence.shown_text import said_times, shown
-from harness.checks.evidence.tool_inputs import same_input
+from harness.checks.evidence.tool_inputs import differing_names, same_input
 from harness.checks.evidence.turn_outcomes import (
     claimed,
     expected,
@@ -31,7 +31,7 @@ from harness.core.history.history import History
 from harness.core.history.trace import Trace
 from harness.core.scenario.scenario import Bounds, Expect, ExpectReply, MustNot, Waits
 from harness.core.values.finding_key import Cause
-from harness.core.values.messages import Json, canonical
+from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding
 from harness.core.values.visible_text import duration
 
@@ -88,7 +88,16 @@ def _calls(history: History, expectation: Expect) -> Iterator[Finding]:
             bounds = msgspec.structs.replace(bounds, min=0)
         bounds = _raised(bounds, max(more[name], tool_steps.more_rounds(trace, bounds.max or 0)))
         seen = {id(e.ask) for e in trace.executions if e.request.name == name}
-        yield from _bounds(name, numbers, bounds, _end(history), len(seen))
+        for found in _bounds(name, numbers, bounds, _end(history), len(seen)):
+            unrun = _first_unrun(trace, name) if len(numbers) < bounds.min else ""
+            yield msgspec.structs.replace(found, message=found.message + unrun)
+
+
+def _first_unrun(trace: Trace, name: str) -> str:
+    """The first call of a tool that the model made and that never ran, in words."""
+    asks = (ask for turn in trace.turns.values() for ask in turn.asks if ask.use.name == name)
+    unrun = next((ask for ask in asks if ask.execution is None), None)
+    return f": its call in {unrun.exchange.called.key} never runs" if unrun else ""
 
 
 def _raised(bounds: Bounds, more: int) -> Bounds:
@@ -109,7 +118,9 @@ def _inputs(history: History, expectation: Expect) -> Iterator[Finding]:
         schema = history.trace.schema(None, name)
         if canonical(found) != canonical(wanted) and not same_input(wanted, found, schema):
             text = f"the tool {name} is called with another input than expected"
-            yield Finding("expect.inputs", f"{text}{_differences(found, wanted)}", (execution.n,))
+            yield Finding(
+                "expect.inputs", f"{text}{differing_names(found, wanted)}", (execution.n,)
+            )
 
 
 def _forbidden(history: History, must_not: MustNot) -> Iterator[Finding]:
@@ -154,18 +165,6 @@ _REPLY = {
     "pattern": (1, math.inf, "reads nothing that matches {words!r}"),
 }
 """The least and the greatest number of times, and the words for another number."""
-
-
-def _differences(found: Json, wanted: Json) -> str:
-    """The keys in which two objects differ; "" for other values."""
-    if not isinstance(found, dict) or not isinstance(wanted, dict):
-        return ""
-    keys = sorted(found.keys() | wanted.keys())
-    return ": " + ", ".join(k for k in keys if _entry(found, k) != _entry(wanted, k))
-
-
-def _entry(value: dict[str, Json], key: str) -> str:
-    return canonical({key: value[key]}) if key in value else ""
 
 
 def _bounds(

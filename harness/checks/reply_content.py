@@ -19,9 +19,11 @@ from harness.checks.evidence.shown_text import (
     BEGINNING,
     as_read,
     escaped_sign,
+    is_only_ascii,
     is_shuffled,
     parts_read,
     spoken,
+    unlined_code,
     unmarked_thought,
     values_in,
 )
@@ -110,14 +112,14 @@ class _Reply:
         return [r.text for r in requests if r.kind in _READ]
 
     @cached_property
-    def _reads(self) -> list[Spelt]:
+    def reads(self) -> list[Spelt]:
         """All that the user reads; also in one, as messages may be cut inside a word."""
         joined = "".join(self.sent)
         return [self.read, Spelt(joined)] if len(self.sent) > 1 else [self.read]
 
     def has(self, said: str) -> bool:
         """Whether the user reads a whole text, or a value of a text that is JSON."""
-        if any(self._holds(said, read) for read in self._reads):
+        if any(self._holds(said, read) for read in self.reads):
             return True
         return any(
             is_asked(value) and not lost_parts(value, self.read) for value in values_in(said)
@@ -146,7 +148,8 @@ def reply_carried(history: History) -> Iterator[Finding]:
     an earlier answer of the turn; `other`: of another turn, also for a blank one; `session`: of
     another session. `stale`: words of an earlier turn beside it. `thought`: what the model thought
     before it, as a part of the answer. `escaped`: signs written for HTML, beside marks of Markdown
-    that no page shows. `continuation`: only the end of an answer that was truncated
+    that no page shows. `code`: lines of a block of code joined, or without their indentation.
+    `continuation`: only the end of an answer that was truncated
     and continued. `replaced`: anything else in its place.
     `blocked`: the user read something else under a status of the agent's own, as a guardrail does,
     and later requests hold the answer as said.
@@ -197,7 +200,7 @@ def _is_verbatim(turn: Turn, final: Sending) -> bool:
 def _broken(reply: _Reply) -> _Broken | None:
     if any(map(reply.has, {reply.said, reply.continued})):
         added = _doubled(reply) or _continuation(reply) or _stale(reply) or _thought(reply)
-        return added or _escaped(reply)
+        return added or _escaped(reply) or _code(reply)
     if doubled := _doubled(reply):
         return doubled
     heirs = map(reply.shows, handed_over(reply.trace, reply.turn, reply.final.n))
@@ -308,9 +311,15 @@ def _thought(reply: _Reply) -> _Broken | None:
 
 
 def _escaped(reply: _Reply) -> _Broken | None:
-    sign = escaped_sign(reply.said, reply.final.request.text)
-    words = f"{sign!r} for a sign of the answer, whose Markdown is as the model wrote it"
-    return _Broken("escaped", words) if sign else None
+    if not (sign := escaped_sign(reply.said, reply.final.request.text)):
+        return None
+    return _Broken("escaped", f"{sign!r} for a sign of the answer, whose Markdown is as it was")
+
+
+def _code(reply: _Reply) -> _Broken | None:
+    line, *others = (unlined_code(reply.said, read.text) for read in reply.reads)
+    words = f"code that has lost the ends or the indentation of its lines, at {line[:SHOWN]!r}"
+    return _Broken("code", words) if line and all(others) else None
 
 
 def _other(reply: _Reply) -> _Broken | None:
@@ -346,7 +355,7 @@ def _blocks(reply: _Reply) -> _Broken | None:
 
 def _cut(reply: _Reply) -> _Broken | None:
     """A part of the answer, without a note of that; or nothing of it."""
-    if _is_only_ascii(reply):
+    if is_only_ascii(reply.said, reply.read.text):
         return _Broken("cut", "the answer without some of its letters beyond ASCII")
     if is_shuffled(reply.said, reply.sent):
         return _Broken("cut", "the parts of the answer in another order")
@@ -360,12 +369,6 @@ def _cut(reply: _Reply) -> _Broken | None:
         return _Broken("cut", f"an answer that lacks or changes its middle, from {lost!r} on")
     which = f"first {head}" if head else f"last {tail}"
     return _Broken("cut", f"only the {which} characters of an answer of {len(reply.said)}")
-
-
-def _is_only_ascii(reply: _Reply) -> bool:
-    """Whether letters beyond ASCII are gone and all else is there: a decoder left them out."""
-    said, read = ("".join(filter(str.isascii, t)) for t in (reply.said, reply.read.text))
-    return not reply.said.isascii() and is_asked(said) and squeeze(said) in squeeze(read)
 
 
 def _is_noted(reply: _Reply) -> bool:

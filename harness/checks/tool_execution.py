@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TypeAlias
 
 from harness.checks.evidence.declarations import excused_by, needs
@@ -16,7 +17,7 @@ from harness.checks.evidence.excuses import (
     OVERFLOW_BETWEEN,
     Case,
 )
-from harness.checks.evidence.tool_inputs import same_input
+from harness.checks.evidence.tool_inputs import differing_names, same_input
 from harness.checks.evidence.turn_outcomes import CUT_STOPS, is_empty, plain
 from harness.core.history.events import Effected
 from harness.core.history.exchanges import Ask, Exchange, Execution
@@ -81,7 +82,8 @@ def _broken(
     is_said = _is_said(ran, ask.use.input, schema)
     if not (is_said or any(_is_said(ran, value, schema) for value in strays(exchange))):
         given = "an empty input in place of the one that" if is_empty(ran) else "another input than"
-        yield "changed", f"{name} runs with {given} the model gave"
+        names = "" if is_empty(ran) else differing_names(ran, ask.use.input)
+        yield "changed", f"{name} runs with {given} the model gave{names}"
     elif not recorded and schema.get("type") == "object" and _is_other_json(ran):
         yield "no_object", f"{name} runs with an input that is not an object: {canonical(ran)[:80]}"
     if is_empty(ran) and schema.get("required"):
@@ -224,7 +226,8 @@ def calls_handled(history: History) -> Iterator[Finding | Case]:
         for exchange, later in pairwise(turn.readable):
             if exchange.reply is None or not exchange.succeeded or exchange.stop in CUT_STOPS:
                 continue
-            for ask, rule in _unrun(history.trace, turn, exchange, later):
+            unrun = _unrun(history.trace, turn, exchange, later)
+            for ask, rule in chain(unrun, _rewritten(history.trace, turn, exchange, later)):
                 text = f"{later.called.key}: the call of {ask.use.name} in {exchange.called.key} "
                 text += _UNRUN[rule]
                 events, cause = (exchange.n, later.n), Cause(tool=ask.use.name)
@@ -235,6 +238,7 @@ def calls_handled(history: History) -> Iterator[Finding | Case]:
 _UNRUN = {
     "dropped": "is neither run nor refused, and is missing",
     "misread": "did not run, and stands there with another input than the model gave",
+    "rewritten": "ran as the model gave it, and stands there with another input",
 }
 
 
@@ -268,6 +272,37 @@ def _unrun(
                 yield ask, "misread"
         elif is_part and use.name not in words:
             yield ask, "dropped"
+
+
+def _rewritten(
+    trace: Trace, turn: Turn, exchange: Exchange, later: Exchange
+) -> Iterator[tuple[Ask, str]]:
+    """Yield the calls that ran with the input of the answer, and that the next request holds with
+    other values under the same names. A long input may be shortened, and a secret taken out: so a
+    text is not compared."""
+    held = [n.message.tool_uses for n in later.node.tail(exchange.node) if n.side == "assistant"]
+    sent = {use.id: use for uses in held for use in uses if use.id}
+    ids = Counter(ask.use.id for ask in turn.asks if ask.exchange is exchange)
+    for ask in turn.asks if sent else ():
+        use, run = ask.use, ask.execution
+        found = sent.get(use.id) if ask.exchange is exchange and run and ids[use.id] == 1 else None
+        if run is None or found is None or found.name != use.name:
+            continue
+        schema = trace.schema(exchange, use.name)
+        if not _is_said(run.request.input, use.input, schema):
+            continue  # `args_complete` says so
+        forms = [form for form in _readings(found.input).values() if isinstance(form, dict)]
+        if forms and not any(_same_values(form, use.input) for form in forms):
+            yield ask, "rewritten"
+
+
+def _same_values(held: dict[str, Json], said: Json) -> bool:
+    """Whether an input has the values of another one, its texts apart; also one of other names."""
+    if not isinstance(said, dict) or held.keys() != said.keys():
+        return True
+    pairs = ((held[name], said[name]) for name in held)
+    bare = [pair for pair in pairs if not any(isinstance(value, str) for value in pair)]
+    return all(canonical(plain(a)) == canonical(plain(b)) or a == b for a, b in bare)
 
 
 def _named(use: ToolUse) -> tuple[str, str]:

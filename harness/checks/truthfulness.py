@@ -32,6 +32,7 @@ from harness.checks.evidence.turn_outcomes import (
     ending_calls,
     ends_with_calls,
     expected,
+    in_vain,
     is_local,
     is_resent,
     is_taken,
@@ -54,7 +55,8 @@ def truthful_outcome(history: History) -> Iterator[Finding]:
     answer, without a token count). `dropped`: the last answer asks for tools although its stop
     reason says that the turn is over, and no call runs. `without_tools`: the last answer is that of
     a request without tools, which replaced a failed request with tools. `exit_code`: the target
-    exits with status 0 and without a report after a failed answer.
+    exits with status 0 and without a report after a failed answer. `unfounded`: the last answer is
+    empty, no tool ran, and the reply is "Done." or the like.
 
     Not a finding: a command (`/model x`) that the program itself answers; the status `command` says
     so too; what follows a limit of the harness, which `limit.*` reports. Source: invariant 33.
@@ -71,7 +73,8 @@ def _untrue(trace: Trace, turn: Turn, sending: Sending) -> Iterator[Finding]:
     answered = [e for e in turn.main if e.answered and e.answered.n < sending.n]
     last = answered[-1] if answered else None
     events = (last.n, sending.n) if last else (sending.n,)
-    if not sending.request.text.strip() and not is_silent(trace, turn):
+    said = sending.request.text.strip()
+    if not said and not is_silent(trace, turn):
         yield _finding("empty", "the reply is empty", events)
     if last is None and not (is_local(turn) or is_resent(turn)):
         yield _finding("no_answer", "the model answered nothing in the turn", events)
@@ -87,14 +90,16 @@ def _untrue(trace: Trace, turn: Turn, sending: Sending) -> Iterator[Finding]:
     elif last and _lost_its_tools(answered):
         text = f"{last.called.key} offers no tools, after a failed request that offered them"
         yield _finding("without_tools", text, events)
+    elif last and said and in_vain(last) == "empty" and not turn.executions and says_success(said):
+        text = f"{last.called.key} is empty, no tool ran, and the user reads {said!r}"
+        yield _finding("unfounded", text, events)
 
 
 def _unrun(turn: Turn, last: Exchange) -> str:
     """What an answer waits for that does not end the turn: its calls, or another request."""
     asks = [a for a in turn.asks if a.exchange is last and a.execution is None and a.sent is None]
-    if not asks:
-        return f"is unfinished ({last.stop})"
-    return f"asks for {', '.join(dict.fromkeys(a.use.name for a in asks))}, which never ran"
+    names = ", ".join(dict.fromkeys(a.use.name for a in asks))
+    return f"asks for {names}, which never ran" if asks else f"is unfinished ({last.stop})"
 
 
 def _drops_calls(trace: Trace, turn: Turn, last: Exchange, sending: Sending) -> bool:
@@ -121,10 +126,8 @@ def _finding(rule: str, why: str, events: tuple[int, ...]) -> Finding:
 
 def _exit_status(trace: Trace) -> Iterator[Finding]:
     ended = trace.ended
-    main = [e for e in trace.exchanges if e.purpose == "main"]
-    if ended is None or ended.exit_code != 0 or trace.sendings or not main:
-        return
-    if rule := wrong(main[-1]):
+    main = [e for e in trace.exchanges if e.purpose == "main" and not trace.sendings]
+    if ended and ended.exit_code == 0 and main and (rule := wrong(main[-1])):
         text = f"exit status 0 without a report, but the last answer of the model is {rule}"
         yield Finding("truthful_outcome.exit_code", text, (main[-1].n, ended.n))
 

@@ -72,6 +72,28 @@ def test_a_call_that_did_not_run_stands_there_as_the_model_gave_it() -> None:
     assert refused('{"path":"b"}') == []
 
 
+@pytest.mark.parametrize(
+    ("held", "found"),
+    [
+        ({"n": 2**53, "path": "b"}, ["calls_handled.rewritten"]),
+        ({"n": None, "path": "b"}, ["calls_handled.rewritten"]),
+        ({"n": 2**53 + 1, "path": "b"}, []),
+        ({"path": "b", "n": 2**53 + 1}, []),
+        ({"n": 2**53 + 1, "path": "[shortened]"}, []),
+        ({"n": "[cleared]", "path": "b"}, []),
+        ({}, []),
+        (f'{{"n": {2**53 + 1}, "path": "b"}}', []),
+        (f'{{"n": {2**53}, "path": "b"}}', ["calls_handled.rewritten"]),
+    ],
+)
+def test_a_call_that_ran_stands_there_with_its_numbers(held: object, found: list[str]) -> None:
+    call = use("write", {"path": "b", "n": 2**53 + 1}, id="t1")
+    story = Story().turn("go").reply(call).tool("written", input=call.input)
+    sent = assistant(use("write", held, id="t1")), results(ToolResult("t1", "written"))
+    story.reply("done", messages=[user("go"), *sent])
+    assert codes(calls_handled(story.final().end())) == found
+
+
 def test_a_tool_that_was_not_offered_may_be_dropped() -> None:
     story = Story().turn("go").reply(ONE, use("unheard_of", id="t2")).tool("written")
     story.reply("done", messages=[user("go"), *_kept(ONE)])

@@ -68,6 +68,19 @@ def test_an_empty_reply_is_no_success() -> None:
     ]
 
 
+@pytest.mark.parametrize("said", ["Done.", "OK", "Completed.", "No results found."])
+def test_a_success_needs_more_than_an_empty_answer(said: str) -> None:
+    assert codes(truthful_outcome(Story().turn("go").reply("").final(said).end())) == [
+        "truthful_outcome.unfounded"
+    ]
+    ran = Story().turn("go").reply(use("write")).tool("written").reply("").final(said)
+    spoken = Story().turn("go").reply(said).final(said)
+    told = Story().turn("go").reply("").final("The model answered with nothing.")
+    failed = Story().turn("go").reply("").final(said, status="failed")
+    for story in (ran, spoken, told, failed):
+        assert "truthful_outcome.unfounded" not in codes(truthful_outcome(story.end()))
+
+
 def test_what_an_agent_says_of_our_own_limit_is_no_evidence() -> None:
     """No provider answers like this: the finding is `limit.*`, and the judge looks no further."""
     story = Story().turn("go").fail(400, "limit.model_calls").final("done")

@@ -236,6 +236,21 @@ def rounds_large_numbers(brief: Brief) -> None:
     play_with(brief, successes(_parsed))
 
 
+@mutant(
+    breaks="tools",
+    statement="`0` and `false` are taken for no output (agno-agi/agno#9948, livekit/agents#6551)",
+    scenario="results-that-steer-the-program/values-that-are-false",
+    killed_by="result_carried.replaced",
+)
+def takes_false_for_nothing(brief: Brief) -> None:
+    """Of a value that is false in Python, the model reads that there is none.
+
+    The reference agent that asks for the truth of a value.
+    """
+    falsy = {"0", "false", "[]", "{}"}
+    play_with(brief, successes(lambda text: NO_TEXT if text.casefold() in falsy else text))
+
+
 def _bare(text: str) -> str:
     try:
         value = json.loads(text)

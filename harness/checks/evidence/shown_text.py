@@ -16,7 +16,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from itertools import chain
+from itertools import chain, pairwise
 
 import msgspec
 
@@ -186,6 +186,43 @@ def escaped_sign(said: str, sent: str) -> str:
         return ""
     is_whole = squeeze(said) in squeeze(html.unescape(sent))
     return entity[0] if is_whole and squeeze(said) not in squeeze(sent) else ""
+
+
+FENCED = re.compile(r"(?ms)^ *(?:```|~~~)[^`\n]*\n(.*?\n.*?)\n *(?:```|~~~)")
+"""A block of code of two lines or more. A pattern, as the one above."""
+
+_LINES = 50
+"""How many lines of a block are looked for one by one."""
+
+
+def unlined_code(said: str, read: str) -> str:
+    """The first line of code that a reply joins with the next one, or that has lost its
+    indentation; "" for none. A page may write the ends of lines as tags."""
+    if _TAG.search(read) and not _TAG.search(said):
+        return ""
+    bare_lines = {line.rstrip() for line in read.splitlines()}
+    for block in FENCED.finditer(said):
+        lines = [line.rstrip() for line in block[1].splitlines() if line.strip()][:_LINES]
+        least = min((_indent(line) for line in lines), default=0)
+        short = [" ".join(line.split()) for line in lines]
+        for line, bare in zip(lines, short, strict=True):
+            is_out = _indent(line) > least and line.strip() in bare_lines
+            if is_out and line.strip() not in said.splitlines():
+                return bare
+        for before, after in pairwise(short):
+            if f"{before} {after}" in read and f"{before} {after}" not in said:
+                return before
+    return ""
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def is_only_ascii(said: str, read: str) -> bool:
+    """Whether letters beyond ASCII are gone and all else is there: a decoder left them out."""
+    bare, seen = ("".join(filter(str.isascii, text)) for text in (said, read))
+    return not said.isascii() and is_asked(bare) and squeeze(bare) in squeeze(seen)
 
 
 def is_shuffled(said: str, messages: list[str]) -> bool:

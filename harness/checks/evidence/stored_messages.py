@@ -8,15 +8,16 @@ their lists, so two lists are equal if their last nodes are the same object.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import TypeAlias
 
 import msgspec
 
-from harness.checks.evidence.turn_outcomes import ending_calls, is_local, is_resent
+from harness.checks.evidence.turn_outcomes import ending_calls, is_local, is_resent, is_taken
 from harness.core.history.events import Stored, StoredRow
-from harness.core.history.exchanges import Exchange, Node
+from harness.core.history.exchanges import Exchange, Node, Sending
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.messages import Message, Text, ToolResult, side, without_blanks
 
@@ -60,8 +61,8 @@ def inbound_rows(trace: Trace, turn: Turn) -> list[Placed]:
 
 def why_unanswered(trace: Trace, turn: Turn) -> str:
     """What explains a turn without a reply: its reply came in another session, or after the next
-    message was taken; its message came before a kill, and was not stored; it reads as an earlier
-    one; or what it met last."""
+    message was taken; its message came before a kill, and was not stored; it, or its key, reads as
+    that of an earlier one; or what it met last."""
     name = turn.delivery.inbound.id if turn.delivery else ""
     after = (s for s in trace.sendings if s.ends_turn and s.n > turn.opened_n)
     reply = next((s for s in after if name in s.named), None)
@@ -75,7 +76,8 @@ def why_unanswered(trace: Trace, turn: Turn) -> str:
         return f": its reply goes to the session {reply.called.session}"
     before = turn.came_in
     if before is None or not before.interrupted_n or "store" not in trace.seams:
-        return _met_last(trace, turn) or _reads_as_before(trace, turn)
+        met = _met_last(trace, turn) or _reads_as_before(trace, turn)
+        return met or _key_as_before(trace, turn, name)
     if inbound_rows(trace, before):
         return ""
     return f": when a kill ended {before.words}, its message was in no row of the store"
@@ -96,9 +98,31 @@ def _reads_as_before(trace: Trace, turn: Turn) -> str:
     return ""
 
 
+def _key_as_before(trace: Trace, turn: Turn, name: str) -> str:
+    """The earlier message of another session whose id is the same, or whose session and id are the
+    same letters if they stand together: an agent that knows a message by them takes it for a copy.
+    """
+    key = _letters(turn.session + name)
+    for came in trace.deliveries if not turn.main else ():
+        other = came.inbound
+        if came.n >= turn.opened_n:
+            break
+        if other.session != turn.session and _letters(other.session + other.id) == key:
+            return f": its session and id together read as those of {other.id} of {other.session}"
+        if other.session != turn.session and other.id == name:
+            return f": {other.session} has a message of the same id, which came before"
+    return ""
+
+
+def _letters(key: str) -> str:
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFKC", key)).casefold()
+
+
 def _met_last(trace: Trace, turn: Turn) -> str:
     """What a turn that ends in silence had to handle last, and may have had no case for."""
     asked, ran = turn.main[-1:], turn.executions[-1:]
+    if refused := [s for s in turn.sendings if not is_taken(s)]:
+        return _sent_elsewhere(trace, refused[-1]) or f", after {refused[-1].called.key} failed"
     if ran and ran[0].failed and all(e.n < ran[0].n for e in asked):
         return f", after {ran[0].request.name} failed ({ran[0].called.key})"
     for last in asked:
@@ -108,6 +132,18 @@ def _met_last(trace: Trace, turn: Turn) -> str:
         came = (d for d in trace.deliveries if turn.opened_n < d.n < turn.settled_n)
         if newest := next((d.inbound.id for d in came if d is not turn.delivery), ""):
             return f", after the message {newest} came"
+    return ""
+
+
+def _sent_elsewhere(trace: Trace, refused: Sending) -> str:
+    """The session that gets a reply which the outbox refused in its own, as by one list of what
+    could not be sent."""
+    text, session = squeeze(refused.request.text), refused.called.session
+    for later in trace.sendings if text else ():
+        is_other = later.n > refused.n and later.called.session != session
+        if is_other and text in squeeze(later.request.text):
+            key = later.called.key
+            return f": {refused.called.key} failed, and {key} sends its words to another session"
     return ""
 
 

@@ -38,6 +38,18 @@ def is_as_given(given: Json, ran: Json, schema: Mapping[str, Any]) -> bool:
     return canonical(given) == canonical(ran) or same_input(given, ran, schema)
 
 
+def differing_names(found: Json, wanted: Json) -> str:
+    """The names at which two objects differ, after a colon; "" for other values."""
+    if not isinstance(found, dict) or not isinstance(wanted, dict):
+        return ""
+    names = sorted(found.keys() | wanted.keys())
+    return ": " + ", ".join(n for n in names if _entry(found, n) != _entry(wanted, n))
+
+
+def _entry(value: dict[str, Json], name: str) -> str:
+    return canonical({name: value[name]}) if name in value else ""
+
+
 class _Reading:
     """Compares under one schema, whose `$defs` its parts may name."""
 

@@ -25,7 +25,7 @@ Question: TypeAlias = Literal[
     "failed_request", "temporary_failure", "retry_after", "vain_answer", "bad_answer",
     "cut_answer", "refused_answer", "truncated_answer", "unfinished_answer", "synthetic_answer",
     "non_ascii_answer", "text_blocks", "text_beside_call", "thought",
-    "marked_answer",
+    "marked_answer", "fenced_answer",
     "tool_call", "repeated_call", "unrun_call", "cut_call", "stopped_call", "ended_call",
     "odd_input", "approval",
     "empty_input", "tool_result", "tool_run", "second_tool_run", "failed_tool", "effect",

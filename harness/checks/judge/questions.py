@@ -16,7 +16,7 @@ from harness.checks.evidence.children_told import does_not_finish, ends_in_a_tur
 from harness.checks.evidence.refused_contents import refused_content
 from harness.checks.evidence.repeated_replies import is_unsure
 from harness.checks.evidence.seen_marks import seen_marks
-from harness.checks.evidence.shown_text import MARKED, shown_calls
+from harness.checks.evidence.shown_text import FENCED, MARKED, shown_calls
 from harness.checks.evidence.stored_messages import finished_turns
 from harness.checks.evidence.summarised_past import summaries
 from harness.checks.evidence.turn_outcomes import (
@@ -273,6 +273,7 @@ EVENTS: Mapping[Question, _Holds] = {
     "synthetic_answer": _answer("synthetic"),
     "non_ascii_answer": _exchange(_is_non_ascii),
     "marked_answer": _exchange(lambda e: any(map(MARKED.match, _texts(e)))),
+    "fenced_answer": _exchange(lambda e: any(map(FENCED.search, _texts(e)))),
     "thought": _exchange(
         lambda e: bool(_texts(e)) and any(isinstance(b, Thinking) and b.text for b in _said(e))
     ),

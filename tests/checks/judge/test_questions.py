@@ -180,6 +180,7 @@ WITH: Mapping[Question, tuple[Told, Told]] = {
         lambda: _done(_go().reply(Text("a"), Text(" "))),
     ),
     "marked_answer": (lambda: _done(_go().reply("**a** < b")), QUIET),
+    "fenced_answer": (lambda: _done(_go().reply("```\na\nb\n```")), QUIET),
     "thought": (
         lambda: _done(_go().reply(Thinking("Hm."), Text("a"))),
         lambda: _done(_go().reply(Thinking("Hm."), use("list")).tool().reply("a")),

@@ -1,0 +1,118 @@
+"""Between a chat and the agent: keys of messages, replies that a channel refuses, white space."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from harness.agent import build
+from harness.agent.composition import standard_model
+from harness.agent.gateway import Gateway
+from harness.agent.models.model_call import ModelAnswer, Query
+from harness.agent.sessions.turn_outcome import Outcome
+from harness.core.values.brief import Brief
+from harness.core.values.calls import Inbound
+from harness.core.values.messages import assistant
+from tests.mutants import mutant
+from tests.mutants.changed_replies import ChangedReplies
+
+
+class Folded(ChangedReplies):
+    """Folds white space."""
+
+    def changed(self, inbound: Inbound, outcome: Outcome) -> str:
+        """The answer on one line."""
+        return " ".join(outcome.text.split())
+
+
+@mutant(
+    breaks="gateway",
+    statement="White space of a reply is folded, and code in it does not run (getnao/nao#1606)",
+    scenario="reply-as-the-model-said-it/with-code",
+    killed_by="reply_carried.code",
+)
+def folds_replies(brief: Brief) -> None:
+    """A block of code goes out on one line. The reference agent that folds each reply."""
+    build(brief, gateway=Folded).run()
+
+
+class ByJoinedKey(Gateway):
+    """Joins the session and the id of a message."""
+
+    def receive(self, inbound: Inbound) -> None:
+        """Skip each key that came before."""
+        key = f"{inbound.session}:{inbound.id}"
+        if key not in {f"{session}:{known}" for session, known in self.own_messages}:
+            super().receive(inbound)
+
+
+@mutant(
+    breaks="gateway",
+    statement="Message 2 of chat `a:1` is taken for message `1:2` of chat `a` (unseen, C)",
+    scenario="chats-that-count-alike/keys-that-join-to-one",
+    killed_by="inbound_exactly_once.lost",
+)
+def joins_the_key_of_a_message(brief: Brief) -> None:
+    """A message is known by its session and its id as one text.
+
+    The reference agent that takes a message for a copy of another chat's.
+    """
+    build(brief, gateway=ByJoinedKey).run()
+
+
+class OneListForAllChats(Gateway):
+    """Keeps what could not be sent in one list, and sends it with the next reply of any chat."""
+
+    def send(self, inbound: Inbound, outcome: Outcome) -> bool:
+        """Send a reply once, after those that wait."""
+        waiting = self.__dict__.setdefault("waiting", list[str]())
+        for _ in range(len(waiting)):
+            self.brief.send(waiting.pop(0), "notice", inbound.session)
+        try:
+            self.brief.send(outcome.text, outcome.kind, inbound.session, inbound.id)
+        except Exception:
+            waiting.append(outcome.text)
+        return True
+
+
+@mutant(
+    breaks="gateway",
+    statement="A reply that its chat refused goes out with the next one, to another chat",
+    scenario="confirmation-lost/refused-while-another-chat-waits",
+    killed_by="outbound_once.missing",
+)
+def sends_later_to_another_chat(brief: Brief) -> None:
+    """Replies that could not be sent wait in one list for all chats.
+
+    The reference agent whose list knows no chat.
+    """
+    build(brief, gateway=OneListForAllChats).run()
+
+
+class Done:
+    """Says "Done." where the model says nothing."""
+
+    def __init__(self, brief: Brief) -> None:
+        self._inner = standard_model(brief)
+
+    def query(self, query: Query, show: Callable[[str], None] | None = None) -> ModelAnswer:
+        """The answer, and a word for an empty one."""
+        answer = self._inner.query(query, show)
+        if answer.message.text.strip() or answer.message.tool_uses:
+            return answer
+        return msgspec.structs.replace(answer, message=assistant("Done."))
+
+
+@mutant(
+    breaks="model",
+    statement='An empty answer is told as "Done."',
+    scenario="nothing-said-forty-times",
+    killed_by="truthful_outcome.unfounded",
+)
+def says_done_for_nothing(brief: Brief) -> None:
+    """The user reads "Done." where the model answered nothing.
+
+    The reference agent with a word of its own for an empty answer.
+    """
+    build(brief, model=Done(brief)).run()
