@@ -96,6 +96,8 @@ def _other_words(old: Message, new: Message) -> str:
     start = max(_shared(was, now) - _SHOWN // 4, 0)
     if was == now:
         return ""
+    if now and was.startswith(now):
+        return f": it is cut, and its last {len(was) - len(now)} of {len(was)} characters are gone"
     was, now = (canonical(abridged(text[start:], _SHOWN)) for text in (was, now))
     return f": it was {was}, and is {now}"
 

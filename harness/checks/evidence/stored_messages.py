@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from harness.checks.evidence.turn_outcomes import ending_calls, is_local, is_resent, is_taken
+from harness.checks.evidence.turn_outcomes import ending_calls, is_local, is_resent
 from harness.core.history.events import Stored, StoredRow
 from harness.core.history.exchanges import Exchange, Node, Sending
 from harness.core.history.trace import Trace, Turn
@@ -78,8 +78,11 @@ def why_unanswered(trace: Trace, turn: Turn) -> str:
     if before is None or not before.interrupted_n or "store" not in trace.seams:
         met = _met_last(trace, turn) or _reads_as_before(trace, turn)
         return met or _key_as_before(trace, turn, name)
-    if inbound_rows(trace, before):
-        return ""
+    if kept := inbound_rows(trace, before):
+        is_last = kept[-1].place == len(_durable(trace, before)) - 1
+        where = "the last row of the store, and no request after the start holds it"
+        is_last &= not turn.main
+        return f": when a kill ended {before.words}, its message was {where}" if is_last else ""
     return f": when a kill ended {before.words}, its message was in no row of the store"
 
 
@@ -121,7 +124,7 @@ def _letters(key: str) -> str:
 def _met_last(trace: Trace, turn: Turn) -> str:
     """What a turn that ends in silence had to handle last, and may have had no case for."""
     asked, ran = turn.main[-1:], turn.executions[-1:]
-    if refused := [s for s in turn.sendings if not is_taken(s)]:
+    if refused := [s for s in turn.sendings if s.answered and s.answered.outcome != "ok"]:
         return _sent_elsewhere(trace, refused[-1]) or f", after {refused[-1].called.key} failed"
     if ran and ran[0].failed and all(e.n < ran[0].n for e in asked):
         return f", after {ran[0].request.name} failed ({ran[0].called.key})"
