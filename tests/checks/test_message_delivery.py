@@ -258,8 +258,9 @@ def test_a_reply_that_comes_after_the_next_message_is_named() -> None:
         (Story().turn("one").reply(use("list")).tool("gone", error=True).reply("1"), ""),
         (Story().turn("one").reply(), ", after main/model#1 brought an empty answer"),
         (Story().turn("one").reply("1").take("two", "m2", reader=True), ", after the message m2"),
+        (Story().turn("one").reply("1").say("1", taken=False), ", after main/outbox#1 failed"),
     ],
-    ids=["words", "tool", "failure", "failure and words", "empty", "message"],
+    ids=["words", "tool", "failure", "failure and words", "empty", "message", "outbox"],
 )
 def test_a_silent_end_is_told_with_what_the_turn_met_last(story: Story, met: str) -> None:
     found = [f for f in outbound_once(story.end()) if f.code == "outbound_once.missing"]

@@ -123,6 +123,13 @@ def test_a_beginning_that_changes_is_reported() -> None:
     assert finding.events[-1] == story.called
 
 
+def test_an_old_message_that_is_cut_is_told_as_that() -> None:
+    whole, cut = user("the log has four lines"), user("the log has")
+    story = _asked([whole, assistant("x"), user("b")], [cut, assistant("x"), user("b")])
+    (finding,) = append_only_prefix(story.end())
+    assert "it is cut, and its last 11 of 22 characters are gone" in finding.message
+
+
 def test_a_beginning_that_gets_shorter_is_reported() -> None:
     story = _asked([user("a"), assistant("x"), user("b")], [user("b")])
     assert codes(append_only_prefix(story.end())) == ["append_only_prefix.messages"]

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from harness.checks.evidence.turn_outcomes import ending_calls, is_local, is_resent
+from harness.checks.evidence.turn_outcomes import ending_calls, is_local, is_resent, is_taken
 from harness.core.history.events import Stored, StoredRow
 from harness.core.history.exchanges import Exchange, Node, Sending
 from harness.core.history.trace import Trace, Turn
@@ -124,7 +124,7 @@ def _letters(key: str) -> str:
 def _met_last(trace: Trace, turn: Turn) -> str:
     """What a turn that ends in silence had to handle last, and may have had no case for."""
     asked, ran = turn.main[-1:], turn.executions[-1:]
-    if refused := [s for s in turn.sendings if s.answered and s.answered.outcome != "ok"]:
+    if refused := [s for s in turn.sendings if not is_taken(s) or not _is_confirmed(s)]:
         return _sent_elsewhere(trace, refused[-1]) or f", after {refused[-1].called.key} failed"
     if ran and ran[0].failed and all(e.n < ran[0].n for e in asked):
         return f", after {ran[0].request.name} failed ({ran[0].called.key})"
@@ -136,6 +136,10 @@ def _met_last(trace: Trace, turn: Turn) -> str:
         if newest := next((d.inbound.id for d in came if d is not turn.delivery), ""):
             return f", after the message {newest} came"
     return ""
+
+
+def _is_confirmed(sending: Sending) -> bool:
+    return sending.answered is not None and sending.answered.outcome == "ok"
 
 
 def _sent_elsewhere(trace: Trace, refused: Sending) -> str:
