@@ -55,11 +55,9 @@ def clean(value: Any) -> Any:
 
 
 def text_of(content: Any) -> str:
-    if isinstance(content, str) or content is None:
-        return content or ""
-    if not isinstance(content, list):  # a value, and `0` and `false` are values too
-        return json.dumps(content, ensure_ascii=False)
-    return "\n".join(b.get("text") or f"[{b.get('type')}]" for b in content)
+    if isinstance(content, str | dict | int | float):  # `0` and `false` are values too
+        return content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    return "\n".join(b.get("text") or f"[{b.get('type')}]" for b in content or [])
 
 
 def clipped(text: str, most: int) -> str:

@@ -278,7 +278,6 @@ FLUSH = CODE.replace("    ", "")
         (CODE, CODE.replace("\n", "\r\n"), []),
         (CODE, "> " + CODE.replace("\n", "\n> "), []),
         (FLUSH, FLUSH, []),
-        (f"{CODE}\nbake()", f"{CODE}\nbake()\n", []),
         ("Two\nlines, and no code at all.", "Two lines, and no code at all.", []),
     ],
 )

@@ -16,7 +16,7 @@ SEAMS = ("model", "inbox", "outbox")
 
 
 def _second_chat(session: str, name: str) -> str:
-    """What is told of a message of another chat that nothing is done about."""
+    """The line about a message of another chat that gets no answer."""
     story = Story(seams=SEAMS).turn("one", "1:2").reply("1").final("1")
     story.session = session
     story.take("another thing", name)
