@@ -148,13 +148,12 @@ def reply_carried(history: History) -> Iterator[Finding]:
     an earlier answer of the turn; `other`: of another turn, also for a blank one; `session`: of
     another session. `stale`: words of an earlier turn beside it. `thought`: what the model thought
     before it, as a part of the answer. `escaped`: signs written for HTML, beside marks of Markdown
-    that no page shows. `code`: lines of a block of code joined, or without their indentation.
-    `continuation`: only the end of an answer that was truncated
-    and continued. `replaced`: anything else in its place.
-    `blocked`: the user read something else under a status of the agent's own, as a guardrail does,
-    and later requests hold the answer as said.
+    that no page shows. `code`: lines of code joined, or without
+    indentation. `continuation`: only the end of an answer that was truncated and continued.
+    `replaced`: anything else in its place. `blocked`: the user read something else under
+    a status of the agent's own, as a guardrail does, and later requests hold the answer as said.
 
-    Not a finding: added words; other white space and marks; Markdown as HTML or as plain text; a
+    Not a finding: added words; other white space and marks; Markdown as HTML or plain text; a
     value of an answer that is JSON; several messages that give the whole; words of a child that
     took over; a final of other statuses (`blocked`, `waiting`), or an error; an answer that was
     rejected and asked for again; a cut with a note of three words, or of two with a number; the

@@ -211,16 +211,17 @@ def calls_handled(history: History) -> Iterator[Finding | Case]:
 
     `dropped`: a call did not run, and the next request of its turn holds other calls of the answer,
     or its words, without this call. So the model cannot know that it did not run. `misread`: a call
-    did not run, and the next request holds it with another input than the model gave.
+    did not run, and the next request holds it with another input than the model gave. `rewritten`:
+    the same of a call that ran.
 
-    Not a finding: an answer that is left out as a whole and asked for again; an answer that was
-    cut; a call whose input cannot be read, or of a tool that was not offered; an equal call that is
-    kept; a call that is told in words; an input with a default filled in or a value converted; what
-    a compaction, a kill or a request over the window took out.
+    Not a finding: an answer left out as a whole and asked for again, or cut; a call with an
+    unreadable input, or of a tool not offered; an equal call that is kept; a call that is told in
+    words; an input with a default filled in or a value converted; what a compaction, a kill or a
+    request over the window took out.
 
-    Clients lose calls and mix their pieces when they read a stream, and loops run the first call
-    alone. To fix it, put the pieces of a call together by its index. Send each call of an answer
-    back, with its result or with an error. Source: fault:S18, fault:M13.
+    Clients mix the pieces of calls, and loops run the first call alone. To fix it, join the pieces
+    of a call by its index. Send each call of an answer back, with its result or an error.
+    Source: fault:S18, fault:M13.
     """
     for turn in history.trace.turns.values():
         for exchange, later in pairwise(turn.readable):

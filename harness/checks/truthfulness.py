@@ -51,12 +51,12 @@ def truthful_outcome(history: History) -> Iterator[Finding]:
     """A turn that is reported as a success has a complete answer of the model.
 
     Findings: `empty` text; `no_answer` of the model; last answer `failed`, `incomplete`, `refused`,
-    `truncated`, `unfinished` (it asked for a tool); or `synthetic` (an error in the form of an
-    answer, without a token count). `dropped`: the last answer asks for tools although its stop
+    `truncated`, `unfinished` (it asked for a tool); or `synthetic` (an error as an answer,
+    without a token count). `dropped`: the last answer asks for tools although its stop
     reason says that the turn is over, and no call runs. `without_tools`: the last answer is that of
     a request without tools, which replaced a failed request with tools. `exit_code`: the target
-    exits with status 0 and without a report after a failed answer. `unfounded`: the last answer is
-    empty, no tool ran, and the reply is "Done." or the like.
+    exits with status 0 and without a report after a failed answer. `unfounded`: "Done." for an
+    empty answer.
 
     Not a finding: a command (`/model x`) that the program itself answers; the status `command` says
     so too; what follows a limit of the harness, which `limit.*` reports. Source: invariant 33.
