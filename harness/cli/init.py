@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 FILES_MOST, FILE_BYTES_MOST = 2000, 1_000_000
 """The most files that are read, and the largest size of one."""
 
+SKILLS = ".claude/skills"
+"""Where Claude Code and others look for the skills of a project."""
+
 CODE_MOST = 20
 """The most files of code that are counted: one is enough for a folder with code."""
 
@@ -45,6 +48,9 @@ _PASSED_OVER = _INSTALLED | {"build", "dist", "venv", "env", "vendor"}
 @click.option("--probe", is_flag=True, help="Play the probes with --dry-run, too.")
 @click.option("--force", is_flag=True,
               help="Replace existing files that differ, and name each.")  # fmt: skip
+@click.option("--skill", default="", is_flag=False, flag_value=SKILLS, metavar="[DIR]",
+              help="Also write a skill for coding agents, DIR/loop-harness/SKILL.md; DIR is "
+              f"{SKILLS} if left out.")  # fmt: skip
 @click.option("--requirement", default="", metavar="REQUIREMENT",
               help="What pip installs loop-harness from, for the workflow.  "
               "[default: where this one came from]")  # fmt: skip
@@ -52,8 +58,8 @@ _PASSED_OVER = _INSTALLED | {"build", "dist", "venv", "env", "vendor"}
 @plugins
 @every_verb
 def command(
-    target: str, dry_run: bool, probe: bool, force: bool, requirement: str, in_place: bool,
-    as_json: bool,
+    target: str, dry_run: bool, probe: bool, force: bool, skill: str, requirement: str,
+    in_place: bool, as_json: bool,
 ) -> int:  # fmt: skip
     """Write a first test into the project of this folder, and play it.
 
@@ -75,8 +81,9 @@ def command(
     files = _project_texts(folder)
     found = survey(files, _code_names(folder))
     plan = ProjectPlan(
-        folder, files, configuration(), plugin_flags(), force=force, requirement=requirement
-    )
+        folder, files, configuration(), plugin_flags(), force=force, requirement=requirement,
+        skills=skill,
+    )  # fmt: skip
     chosen = _agent(target, plan.configured_target, files, found)
     if isinstance(chosen, str):
         plan.take_target(chosen)
@@ -102,13 +109,13 @@ def _set_up(plan: ProjectPlan, report: InitReport, stage: Stage, *, dry_run: boo
     if dry_run:
         return 0
     plan.write(pieces)
-    if any(piece.is_written for piece in pieces):
+    if any(piece.is_written and piece.is_of_the_test for piece in pieces):
         stage.changed()  # these are the files that were written
         if world := stage.renewed():
             world.keep_runs()
         report.play(plan.starter, plan.setup.told, world, is_example=plan.is_example)
         report.outside(stage.changed())
-    report.next(pieces, plan.setup.target)
+    report.next(pieces, plan.setup.target, wants_skill=plan.wants_skill)
     return 0
 
 

@@ -131,11 +131,12 @@ class InitReport:
                     f"  an error message that your program shows to its user: add it to {told}"
                 )
 
-    def next(self, pieces: Sequence[Piece], target: str) -> None:
-        """Print the commands to type next."""
+    def next(self, pieces: Sequence[Piece], target: str, *, wants_skill: bool) -> None:
+        """Print the commands to type next; `wants_skill` offers the skill for coding agents."""
         is_new = any(piece.is_written for piece in pieces)
         (test,) = (p.path for p in pieces if p.path.endswith("test_harness.py"))
         commands = ["harness run scenarios", f"pytest {test}", "harness fuzz --minutes 5"]
+        commands += ["harness init --skill"] * wants_skill
         if self._as_json:
             line = {"target": target, "changed": is_new, "next": commands}
             terminal.out(json_line(line))

@@ -17,12 +17,14 @@ from harness.configuration import OWN_FILE, PYPROJECT, Configuration
 from harness.core.values.errors import InputError
 from harness.core.values.profile import Profile
 from harness.doctor.profile_text import profile_text
+from harness.files.bundle import bundled
 from harness.files.regular_file import text_of, write_atomically
 from harness.redaction.encoder import encoded
 from harness.starter.candidate import Candidate
 from harness.starter.starter_files import (
     EXAMPLE,
     PRE_COMMIT,
+    SKILL,
     STARTERS,
     WORKFLOW,
     Piece,
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
 
 NAME = "agent"
 """The name of the profile that is written."""
+
+_OF_CODING_AGENTS = (".claude", ".agents", "CLAUDE.md", "AGENTS.md")
 
 
 def check_writable(folder: Path) -> None:
@@ -71,9 +75,10 @@ class ProjectPlan:
         *,
         force: bool = False,
         requirement: str = "",
+        skills: str = "",
     ) -> None:
         self.folder, self.files, self._config, self._flags = folder, dict(files), config, flags
-        self._force = force
+        self._force, self._skills = force, skills
         self._requirement = requirement or harness_source(folder, self.files)
         self.setup, self.starter = Setup(target=""), STARTERS[0]
         self.is_example = False
@@ -93,6 +98,13 @@ class ProjectPlan:
     def has_profile(self) -> bool:
         """Whether the configuration names a profile, or has the one that `init` writes."""
         return bool(self._config.profile) or NAME in self._config.profiles
+
+    @property
+    def wants_skill(self) -> bool:
+        """Whether a coding agent works in the folder, and has not the skill."""
+        works = any((self.folder / name).exists() for name in _OF_CODING_AGENTS)
+        places = [self.folder / name / "skills" / SKILL for name in _OF_CODING_AGENTS]
+        return works and not self._skills and not any(place.exists() for place in places)
 
     def take_target(self, target: str) -> None:
         """Take a target that needs no adapter."""
@@ -163,6 +175,7 @@ class ProjectPlan:
               if self.is_example else []),
             *starter_files(self.setup, self.starter, self.files, facts),
             StarterFile(".harness/.gitignore", "*\n", "keeps the histories of runs out of git"),
+            *([_skill(self.folder, self._skills)] if self._skills else []),
         ]  # fmt: skip
         made = [self._piece(one) for one in files]
         return [*made[:1], self._profile(), *made[1:]]
@@ -207,6 +220,16 @@ class ProjectPlan:
                 piece.state == "written" and not path.exists()
             ):
                 write_atomically(path, encoded(piece.text))
+
+
+def _skill(folder: Path, skills: str) -> StarterFile:
+    """Return the skill for coding agents; raises InputError where a file is in its way."""
+    path = Path(skills) / SKILL
+    for one in path.parents:
+        if (folder / one).exists() and not (folder / one).is_dir():
+            raise InputError("is a file; --skill takes a folder", str(one))
+    (source,) = bundled(f"@examples/skills/{SKILL}")
+    return StarterFile(path.as_posix(), text_of(source), "how a coding agent uses the harness")
 
 
 def _check_extended(before: str, text: str, table: Sequence[str], name: str) -> None:

@@ -22,6 +22,9 @@ from harness.starter.node_sources import started
 
 SCENARIOS, SCHEMA = "scenarios", "scenarios/scenario.schema.json"
 WORKFLOW, PRE_COMMIT = ".github/workflows/harness.yml", ".pre-commit-config.yaml"
+SKILL = "loop-harness/SKILL.md"
+"""The skill for coding agents, below the folder of their skills."""
+
 PYTHON_ADAPTER, NODE_ADAPTER = "harness_agent.py", "harness_agent.mjs"
 
 _OBJECT, _CHAT = "harness_agent:agent", "harness_agent:agent?mount=true"
@@ -84,6 +87,11 @@ class Piece(StarterFile, frozen=True, kw_only=True):
     def is_written(self) -> bool:
         """Whether the file is to be written."""
         return self.state in ("written", "extended", "replaced")
+
+    @property
+    def is_of_the_test(self) -> bool:
+        """Whether a first test rests on it; the skill is for reading alone."""
+        return not self.path.endswith(SKILL)
 
 
 class Setup(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import click
+import msgspec
 import pytest
 
 from harness.cli import import_trial, main, project_plan
+from harness.cli.verbs import Verbs
 from harness.configuration import load_configuration
+from harness.files.bundle import bundled
 from harness.schema import schema_of
 from harness.starter.starter_files import EXAMPLE, STARTERS, setup_of, starter_files, template
 from tests.cli.talks import Command, Done
@@ -187,6 +193,77 @@ def test_a_second_init_changes_nothing_and_says_so(
     assert "written" not in done.out
     assert "pytest test_harness.py" in done.out
     assert written(tmp_path) == before
+
+
+SKILL = "loop-harness/SKILL.md"
+
+
+@pytest.mark.parametrize(
+    ("words", "folder"),
+    [(("--skill",), ".claude/skills"), (("--skill", "tools/skills/"), "tools/skills")],
+    ids=["its place", "a folder"],
+)
+def test_a_skill_is_written_where_it_is_asked_for_and_nothing_is_played(
+    init: Command, tmp_path: Path, set_up: Callable[..., dict[str, str]],
+    words: tuple[str, ...], folder: str,
+) -> None:  # fmt: skip
+    before = set_up()
+    assert f"to be written    {folder}/{SKILL}" in init("--dry-run", *words).out
+    assert written(tmp_path) == before
+    done = init(*words)
+    assert (done.status, "$ harness run" in done.out) == (0, False)
+    after = written(tmp_path)
+    text = after.pop(f"{folder}/{SKILL}")
+    assert after == before
+    head = msgspec.yaml.decode(text.split("---\n")[1])
+    assert set(head) == {"name", "description"}
+    assert f"{head['name']}/SKILL.md" == SKILL
+    assert "no changes" in init(*words).out
+
+
+def test_a_skill_that_was_changed_stays_and_a_file_in_its_way_is_named(
+    init: Command, tmp_path: Path, set_up: Callable[..., dict[str, str]]
+) -> None:
+    before = set_up(**{f".claude/skills/{SKILL}": "mine", "notes": "a file"})
+    assert f"kept         .claude/skills/{SKILL}" in init("--skill").out
+    done = init("--skill", "notes/skills")
+    assert (done.status, done.err) == (2, "error: notes: is a file; --skill takes a folder\n")
+    assert written(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    ("there", "is_offered"),
+    [("README", False), ("AGENTS.md", True), (".claude/settings.json", True),
+     (f".claude/skills/{SKILL}", False), (f".agents/skills/{SKILL}", False)],
+)  # fmt: skip
+def test_the_skill_is_offered_where_a_coding_agent_works_without_it(
+    init: Command, set_up: Callable[..., dict[str, str]], there: str, is_offered: bool
+) -> None:
+    set_up(**{there: "text"})
+    assert ("harness init --skill" in init().out) == is_offered
+    assert ("init --skill" in init("--skill").out) is False
+
+
+def commands_of_the_skill() -> list[list[str]]:
+    """The words of each command that the skill names, in blocks and in lines."""
+    (source,) = bundled(f"@examples/skills/{SKILL}")
+    found = re.findall(r"(?:^ *|`)harness ([^`\n]+)", source.read_text("utf-8"), re.MULTILINE)
+    return [shlex.split(line) for line in found]
+
+
+def test_the_skill_says_how_to_run_read_explain_import_and_shrink() -> None:
+    verbs = {words[0] for words in commands_of_the_skill()}
+    assert verbs >= {"init", "run", "show", "explain", "why", "judge", "import", "shrink", "fuzz"}
+
+
+@pytest.mark.parametrize("words", commands_of_the_skill(), ids=" ".join)
+def test_each_command_of_the_skill_can_be_typed(words: list[str]) -> None:
+    """Its flags exist, and the names of what is in the package; the slow tier types them."""
+    verb = Verbs().get_command(click.Context(Verbs()), words[0])
+    assert verb is not None
+    verb.make_context(words[0], words[1:])
+    for name in (word for word in words if word.startswith("@")):
+        assert bundled(name)
 
 
 def test_a_file_that_is_there_stays_and_what_it_lacks_is_said(
