@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.cli.completion import completing, explained
-from harness.cli.explanations import part_names, part_texts, printed_words, spaced
+from harness.cli.explanations import glossary, part_names, part_texts, printed_words, spaced
 from harness.cli.options import every_verb, named_plugins
 from harness.core.values.errors import InputError
 from harness.files.bundle import MARK, bundled, bundled_files, shown
@@ -61,6 +61,8 @@ def explanation(code: str) -> str:
         return field_text(code)
     if texts := [*_parts(code)]:
         return "\n\n".join([*texts, *seen_in_the_field(code)])
+    if text := glossary().get(spaced(code)):
+        return f"{spaced(code)}  (word of the pages)\n\n{text} More: docs/glossary.md."
     hint = unknown_name(code, names())
     raise InputError(f"no such code, part, rule, setting or key; {hint}", code)
 
@@ -107,7 +109,7 @@ def names() -> set[str]:
     from harness.cli.explanations import field_names, key_names, rule_names, setting_names
 
     return {*_faults(loaded()), *checks(), *rule_names(), *setting_names(), *key_names(),
-            *_codes(), *field_names(), *printed_words(), *part_names()}  # fmt: skip
+            *_codes(), *field_names(), *printed_words(), *part_names(), *glossary()}  # fmt: skip
 
 
 def _codes() -> Iterator[str]:

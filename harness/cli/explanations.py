@@ -7,6 +7,7 @@ found by its name, its agent, or its code. The printed words stand in `printed_w
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -287,6 +288,27 @@ def printed_words() -> Mapping[str, PrintedWord]:
     """Return the words; JSON writes `not_applicable` where a person reads `not applicable`."""
     rows = table(__name__, "printed_words.tsv", PrintedWord)
     return {spaced(word): row for word, row in rows.items()}
+
+
+@cache
+def glossary() -> Mapping[str, str]:
+    """Return the words of that page with what they mean; a package may lack the page."""
+    from harness.files.bundle import bundled
+    from harness.files.regular_file import text_of
+
+    try:
+        (page,) = bundled("@docs/glossary")
+    except InputError:
+        return {}
+    found = re.findall(r"^(\S.*)\n: ((?:.+\n?)+)", text_of(page), re.MULTILINE)
+    texts = (
+        (words, _LINK.sub(r"\1", _SEE.sub("", " ".join(text.split())))) for words, text in found
+    )
+    return {word: text for words, text in texts for word in words.split(", ")}
+
+
+_SEE = re.compile(r" See \[[^]]+\]\([^)]+\)\.")
+_LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")
 
 
 def spaced(word: str) -> str:

@@ -13,14 +13,17 @@ from harness.checks.judge import checks, rules
 from harness.cli import FAILURE, INPUT, INTERRUPTED, TERMINATED
 from harness.cli.completion import explained
 from harness.cli.explain import explanation, names
-from harness.cli.explanations import printed_words, rule_texts
+from harness.cli.explanations import glossary, printed_words, rule_texts
 from harness.configuration import Configuration
 from harness.core.scenario.scenario import Limits
+from harness.core.values.calls import OutboundKind, Seam
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import CLASSES, EXIT_STATUS, LackKind, OutcomeWord, VerdictWord
 from harness.doctor.probe import State
 from harness.faults import faults
 from harness.plugins import kinds
+from harness.starter.starter_files import State as PieceState
+from harness.targets.watchdog import Stop
 from harness.verdicts.result import WORDS
 from tests.cli.talks import Command
 
@@ -34,11 +37,19 @@ def test_every_name_is_explained() -> None:
     assert {name for name in sorted(found)[::6] if len(explanation(name)) < 40} == set()
 
 
+(_WAYS_TO_END,) = re.findall(
+    r"^\| `how` \| (.*)$", (SOURCES.parent / "docs/history.md").read_text(), re.MULTILINE
+)
+
 PRINTED = [
     *get_args(VerdictWord), *WORDS.values(), *get_args(OutcomeWord), *CLASSES,
     *filter(None, get_args(LackKind)), *get_args(State),
     *map(str, {*EXIT_STATUS.values(), INPUT, FAILURE, INTERRUPTED, TERMINATED}),
-    "doubt", "real wait", "this machine", "first step", "follows", "known",
+    *get_args(Seam), *get_args(OutboundKind), *{*get_args(Stop)} - {"slow"},
+    *{*get_args(PieceState), "not written"} - {"elsewhere", "no source"},
+    *re.findall(r"`(\w+)`", _WAYS_TO_END), "waiting", "command",
+    "doubt", "real wait", "this machine", "first step", "follows", "known", "would repeat", "open",
+    "struck", "held", "found", "not shrunk", "not compared", "not swept", "in doubt", "moments",
 ]  # fmt: skip
 
 
@@ -48,6 +59,27 @@ def test_every_word_that_is_printed_is_explained() -> None:
     for word in words:
         assert f"  ({printed_words()[word].what})" in explanation(word)
     assert {row.word for row in printed_words().values()} <= {*explained("")}
+
+
+LABELS = re.compile(r'f?"(?:  )+(\w[a-z ]*): |^        yield "([a-z ]+)", \[?', re.MULTILINE)
+"""What a line of a report begins with."""
+
+
+@pytest.mark.parametrize("file", ["report/run_report.py", "report/reach_lines.py"])
+def test_every_word_before_a_colon_is_explained(file: str) -> None:
+    found = LABELS.findall((SOURCES / file).read_text())
+    words = {word for pair in found for word in pair if word}
+    assert len(words) >= 4
+    for word in words:
+        assert explanation(word), word
+
+
+def test_the_words_of_the_pages_are_explained() -> None:
+    assert {"brief", "seam", "owed", "inbox", "outbox", "simulate"} <= {*glossary()}
+    text = explanation("overlay")
+    assert text.startswith("overlay  (word of the pages)\n\nA file of faults that is laid over")
+    assert "](" not in "".join(glossary().values())
+    assert all(explanation(word) for word in glossary())
 
 
 def test_a_part_of_each_kind_is_explained(in_process: Command) -> None:
