@@ -19,7 +19,7 @@ from harness.core.transition.arming import ON, seam_of, spoken_on
 from harness.core.transition.arming import ArmedFault as ArmedFault
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.plans import ApiError as ApiError
-from harness.core.values.strict import wrong_choice
+from harness.core.values.strict import text_for_number, wrong_choice
 from harness.faults.shared.fault import Fault as Fault
 from harness.faults.shared.fault import check_fault_shape, faults_in, preset_fault
 from harness.parts.loading import Kind, Plugin, import_module
@@ -178,7 +178,8 @@ def _mistakes(fault: Fault, spec: FaultSpec, wire: str) -> Iterator[str]:
             msgspec.convert(value, type=settings[name])
         except msgspec.ValidationError as error:
             kind = msgspec.inspect.type_info(settings[name])
-            yield f"setting {name!r}: {wrong_choice(str(error), kind) or error}"
+            more = text_for_number(str(error), [name])
+            yield f"setting {name!r}: {wrong_choice(str(error), kind) or error}{more}"
 
 
 def _unknown_rule(spec: FaultSpec, refusals: Mapping[str, ApiError] | None) -> Iterator[str]:

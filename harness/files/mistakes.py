@@ -25,7 +25,7 @@ from harness.core.transition.arming import OTHER, OWN, spoken_on
 from harness.core.values.errors import InputError, nearest
 from harness.core.values.messages import Json
 from harness.core.values.patterns import pattern_of
-from harness.core.values.strict import wrong_choice
+from harness.core.values.strict import text_for_number, wrong_choice
 from harness.core.values.verdict import CLASSES, FindingClass
 from harness.parts.loading import unknown_name
 from harness.stores.opening import reader_named
@@ -63,8 +63,10 @@ def explain(error: str, kind: type[Any]) -> Mistake:
     if unknown := _UNKNOWN.match(text):
         name = unknown.group(1)
         return Mistake(f"unknown; {nearest(name, _keys(kind, path))}", (*path, name), name)
+    names = [part for part in reversed(path) if isinstance(part, str) and part != "..."]
     what = wrong_choice(text, _type_at(kind, path)) or _lower(text)
-    key = next((part for part in reversed(path) if isinstance(part, str) and part != "..."), "")
+    what += text_for_number(text, names)
+    key = next(iter(names), "")
     return Mistake(what, tuple(path), key)
 
 
@@ -269,7 +271,8 @@ def wrong_setting(name: str, setting: str, value: Json) -> str:
     try:
         msgspec.convert(value, type=types[setting])
     except msgspec.ValidationError as error:
-        return f"the check {name}: setting {setting!r}: {_lower(str(error))}"
+        what = f"{_lower(str(error))}{text_for_number(str(error), [setting])}"
+        return f"the check {name}: setting {setting!r}: {what}"
     return ""
 
 

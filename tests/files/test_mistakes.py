@@ -32,6 +32,34 @@ from harness.files.mistakes import Mistake, explain
             "key `mx`: unknown; did you mean 'max'?",
             ["expect", "calls", "model", "mx"],
         ),
+        (
+            {"limits": {"virtual_s": "2 h"}},
+            "key `virtual_s`: expected `float`, got `str`; write the number of seconds alone, "
+            "such as 90",
+            ["limits", "virtual_s"],
+        ),
+        (
+            {"expect": {"waits_s": {"schedule": [1, "2s"]}}},
+            "key `schedule`: expected `float`, got `str`; write the number of seconds alone, "
+            "such as 90",
+            ["expect", "waits_s", "schedule", 1],
+        ),
+        (
+            {"window_tokens": "200k"},
+            "key `window_tokens`: expected `int | null`, got `str`; write the number of tokens "
+            "alone, such as 90",
+            ["window_tokens"],
+        ),
+        (
+            {"limits": {"model_calls": "50 calls"}},
+            "key `model_calls`: expected `int`, got `str`",
+            ["limits", "model_calls"],
+        ),
+        (
+            {"limits": {"real_s": -1}},
+            "key `real_s`: expected `float` > 0.0",
+            ["limits", "real_s"],
+        ),
         ({"titel": "x"}, "key `titel`: unknown; did you mean 'title'?", ["titel"]),
         (
             {"faults": [{"kind": "x", "then": "no"}]},

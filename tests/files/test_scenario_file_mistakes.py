@@ -43,6 +43,12 @@ MISTAKES = [
         "fault http.overloaded: call 1 stands twice; it strikes each call once",
     ),
     (MINIMAL + "limits: {real_s: -1}\n", 5, "key `real_s`: expected `float` > 0.0"),
+    (MINIMAL + "checks: {backoff: {cap_s: 5 min}}\n", 5, "write the number of seconds alone"),
+    (
+        MINIMAL + "faults:\n  - {kind: transport.latency, wait_s: 2m}\n",
+        6,
+        "setting 'wait_s': Expected `float`, got `str`; write the number of seconds alone",
+    ),
     ("name: s\nscript:\n  - say: hi\n    times: 0\n", 4, "key `times`: expected `int` >= 1"),
     (
         "name: s\nscript:\n  - say: hi\n    tims: 2\n",

@@ -63,6 +63,22 @@ def wrong_choice(error: str, kind: inspect.Type) -> str:
     return none_of(found["value"], values) if found and values else ""
 
 
+_A_NUMBER = re.compile(r"expected `(?:int|float)\b[^`]*`, got `str`", re.IGNORECASE)
+_UNITS = {"s": "seconds", "ms": "milliseconds", "mb": "MB", "bytes": "bytes", "tokens": "tokens"}
+"""How a name ends whose value is a number of such."""
+
+
+def text_for_number(error: str, names: Iterable[str]) -> str:
+    """What to write where msgspec met a text in place of a number; "" where no name says the unit.
+
+    >>> text_for_number("Expected `float`, got `str`", ["waits_s", "schedule"])
+    '; write the number of seconds alone, such as 90'
+    """
+    units = (_UNITS.get(name.rpartition("_")[2]) for name in names if "_" in name)
+    unit = next(filter(None, units), "") if _A_NUMBER.search(error) else ""
+    return f"; write the number of {unit} alone, such as 90" if unit else ""
+
+
 def none_of(value: str, known: Iterable[str]) -> str:
     """The value, and the known ones with the nearest first; no more than ten of them."""
     names = [*known]
