@@ -88,9 +88,9 @@ def _calls(history: History, expectation: Expect) -> Iterator[Finding]:
             bounds = msgspec.structs.replace(bounds, min=0)
         bounds = _raised(bounds, max(more[name], tool_steps.more_rounds(trace, bounds.max or 0)))
         seen = {id(e.ask) for e in trace.executions if e.request.name == name}
-        for found in _bounds(name, numbers, bounds, _end(history), len(seen)):
-            unrun = _first_unrun(trace, name) if len(numbers) < bounds.min else ""
-            yield msgspec.structs.replace(found, message=found.message + unrun)
+        said = f" ({len(seen)} asked for by the model)" if 0 < len(seen) < len(numbers) else ""
+        unrun = _first_unrun(trace, name) if len(numbers) < bounds.min else ""
+        yield from _bounds(name, numbers, bounds, _end(history), said, unrun)
 
 
 def _first_unrun(trace: Trace, name: str) -> str:
@@ -168,15 +168,16 @@ _REPLY = {
 
 
 def _bounds(
-    tool: str, numbers: list[int], bounds: Bounds, end: tuple[int, ...], asked: int = 0
-) -> Iterator[Finding]:
-    """Yield the finding for the calls of a tool; of the model for ""."""
+    tool: str, numbers: list[int], bounds: Bounds, end: tuple[int, ...], said: str = "",
+    why: str = "",
+) -> Iterator[Finding]:  # fmt: skip
+    """Yield the finding for the calls of a tool; of the model for "". `said` stands after the
+    number, and `why` at the end."""
     count, most = len(numbers), len(numbers) if bounds.max is None else bounds.max
     if count > most or count < bounds.min:
         bound, n = ("max", most) if count > most else ("min", bounds.min)
         text = f"{f'the tool {tool}' if tool else 'the model'} is called {count} times"
-        text += f" ({asked} asked for by the model)" if 0 < asked < count else ""
-        text += f", expected at {'most' if bound == 'max' else 'least'} {n}"
+        text += f"{said}, expected at {'most' if bound == 'max' else 'least'} {n}{why}"
         cause = Cause(tool=tool, subject=f"calls.{'tool' if tool else 'model'}.{bound}")
         yield Finding("expect.calls", text, (*numbers[most:][:1],) or end, cause=cause)
 

@@ -35,6 +35,25 @@ def test_all_cases_that_held_are_complete(scope: Scope) -> None:
     assert made.digest == scope.digest
 
 
+def test_two_checkouts_have_one_digest_and_other_cases_another(
+    scope: Scope, tmp_path: Path
+) -> None:
+    digests = set()
+    for name, faults in (
+        ("here", ("http.server_error", "tools.raises")),
+        ("there", ("http.server_error", "tools.raises")),
+        ("less", ("tools.raises",)),
+    ):
+        (tmp_path / name).mkdir()
+        plan = plan_of(CAREFUL, faults, NO_PROFILE, "", "")
+        assert list(
+            listed(tmp_path / name / "out", plan, [one_question(tmp_path / name)], Serial())
+        )
+        digests.add(read_scope(tmp_path / name / "out").digest)
+    assert scope.digest in digests
+    assert len(digests) == 2
+
+
 def test_a_case_that_was_not_played_is_open(scope: Scope) -> None:
     made = certificate(scope, held(1, 3), {})
     assert (made.complete, made.open) == (False, {NOT_PLAYED: 1})

@@ -136,5 +136,6 @@ def test_an_outbox_that_answers_so_once_is_tried_again(name: str) -> None:
 def test_an_outbox_that_is_never_open_is_the_one_thing_that_cannot_be_mended() -> None:
     found = survive("http.overloaded", on="outbox", when=1, often="forever")
     assert found == [
-        f"outbound_once.missing: turn {turn} of main ends without a reply" for turn in (1, 2)
+        f"outbound_once.missing: turn {turn} of main ends without a reply, after main/{last} failed"
+        for turn, last in ((1, "outbox#4"), (2, "outbox#8"))
     ]
