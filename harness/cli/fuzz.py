@@ -48,19 +48,23 @@ if TYPE_CHECKING:
     from harness.engines import Engine
     from harness.fuzz.campaign import Campaign
     from harness.fuzz.campaign_journal import Journal
+    from harness.fuzz.replay import TakenExample
     from harness.targets import TargetSpec
 
 DEFAULT_OUT = ".harness/fuzz"
 DEFAULT_EXAMPLES = 1_000
 
-_OF_A_NEW_CAMPAIGN = ("target", "seed", "wire", "profile_name", "fail_on", "store", "keep",
+_OF_A_NEW_CAMPAIGN = ("place", "target", "seed", "wire", "profile_name", "fail_on", "store", "keep",
                       "compare", "orders", "out")  # fmt: skip
 
 
 @click.command("fuzz")
 @target
-@click.option("--examples", type=click.IntRange(1), metavar="N",
+@click.option("--examples", type=click.IntRange(0), metavar="N",
               help=f"The number of examples.  [default: {DEFAULT_EXAMPLES}]")  # fmt: skip
+@click.option("--examples-from", "place", metavar="PLACE",
+              help="First play the failing examples of a folder, a ZIP archive or its URL, "
+              "as a CI run keeps them.")  # fmt: skip
 @click.option("--minutes", type=click.FloatRange(0, min_open=True), metavar="M",
               help="Explore and shrink for this time, in place of --examples.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), metavar="N",
@@ -87,7 +91,7 @@ _OF_A_NEW_CAMPAIGN = ("target", "seed", "wire", "profile_name", "fail_on", "stor
 @plugins
 @every_verb
 def command(
-    target: str, examples: int | None, minutes: float | None, seed: int | None,
+    target: str, examples: int | None, place: str | None, minutes: float | None, seed: int | None,
     wire: str | None, profile_name: str, fail_on: FindingClass | None, store: str, keep: bool,
     compare: bool, orders: bool, engine: EngineName, workers: int | None,
     out: Path | None, resume: Path | None, as_json: bool,
@@ -98,8 +102,10 @@ def command(
     with any number of workers.
     """
     check_required()
-    if examples and minutes:
+    if examples is not None and minutes:
         raise InputError("either --examples or --minutes", "--minutes")
+    if examples == 0 and place is None and resume is None:
+        raise InputError("plays only those of --examples-from, which is missing", "--examples 0")
     if resume is not None:
         refuse_given("a resumed campaign keeps its own value", _OF_A_NEW_CAMPAIGN)
     cluster = engine_named(engine, workers) if engine == "ray" else None
@@ -119,12 +125,18 @@ def command(
                 keep=keep,
                 compare=compare,
                 orders=orders,
+                place=place,
             )
             campaign, journal, folder = begun
         does = cluster or _local(workers, campaign.plan.target)
-        most = None if minutes else examples or max(DEFAULT_EXAMPLES, campaign.examples)
+        most = None if minutes else _most(examples, campaign)
         end_s = time.monotonic() + minutes * 60 if minutes else None
         return _run(campaign, journal, folder, does, most, end_s, as_json)
+
+
+def _most(examples: int | None, campaign: Campaign) -> int:
+    """Return the number of examples in all, with those before a resume."""
+    return max(DEFAULT_EXAMPLES, campaign.examples) if examples is None else examples
 
 
 def _begun(
@@ -140,6 +152,7 @@ def _begun(
     keep: bool,
     compare: bool,
     orders: bool,
+    place: str | None,
 ) -> tuple[Campaign, Journal, Path]:
     import secrets
 
@@ -153,6 +166,7 @@ def _begun(
     from harness.fuzz.campaign_journal import CampaignPlan
 
     start = Path.cwd()  # a target may change the working directory
+    taken = _taken(place) if place is not None else ()
     agent, spec = _agent(profile_name, target, store)
     drawn = secrets.randbelow(1_000_000) if seed is None else seed
     folder = _new_folder(start, out or Path(DEFAULT_OUT) / str(drawn), held)
@@ -164,7 +178,21 @@ def _begun(
                         keep=keep or agent.keep or UNSET, compare=compare or UNSET,
                         orders=orders or UNSET,
                         size=SIZE if spec.kind == "python" else SIZE_IN_REAL_TIME)  # fmt: skip
-    return *begin(folder, plan, names()), folder
+    return *begin(folder, plan, names(), taken), folder
+
+
+def _taken(place: str) -> tuple[TakenExample, ...]:
+    """Return the failing examples of a place; say how many it has, and how many are left out."""
+    from harness.cli import terminal
+    from harness.fuzz.taken_examples import EXAMPLES_MOST, examples_of
+    from harness.verdicts.event_lines import counted
+
+    found = examples_of(place)
+    left = len(found) - EXAMPLES_MOST
+    terminal.note(f"{counted(len(found), 'failing example')} of {place.partition('?')[0]}")
+    if left > 0:
+        terminal.note(f"left out: {left}, after the first {EXAMPLES_MOST}")
+    return found[:EXAMPLES_MOST]
 
 
 def _agent(profile_name: str, named: str, store: str) -> tuple[Profile, TargetSpec]:

@@ -22,6 +22,7 @@ from harness.core.values.verdict import FAIL_ON, Finding, Verdict, worst
 from harness.fuzz.batch import BatchResult
 from harness.fuzz.example import scenario_file
 from harness.fuzz.findings import FOLDER, ShrunkFinding
+from harness.fuzz.replay import STATES, Replayed
 from harness.redaction.encoder import json_line
 from harness.report.command_summary import baseline_lines, cause_lines
 from harness.report.media.json_lines import baseline_line
@@ -92,8 +93,10 @@ class FuzzReport:
 
     def result(self, result: batch.Result) -> None:
         """Show a result."""
-        if self._campaign.is_new(result):
-            self._finding(result)
+        if isinstance(result, Replayed):
+            self._replayed(result)
+        if (new := self._campaign.new_of(result)) is not None:
+            self._finding(new)
         elif isinstance(result, ShrunkFinding) and result.failure:
             text = f"{result.code} of example {result.example}: {result.failure}"
             terminal.note(f"no file: {text}")
@@ -101,6 +104,14 @@ class FuzzReport:
             for found in result.found:
                 terminal.note(f"seen {found.code}: {self._run_file(found.example).parent}")
         self._step()
+
+    def _replayed(self, result: Replayed) -> None:
+        """Tell an example that was taken up and does not simply fail as before."""
+        why = f": {result.reason}" if result.reason else ""
+        if result.state != "fails":
+            terminal.note(f"{result.name}: {STATES[result.state]}{why}")
+        if result.shown is not None and result.shown.failure:
+            terminal.note(f"no file: {result.shown.code} of {result.name}: {result.shown.failure}")
 
     def _run_file(self, example: int) -> Path:
         return scenario_file(self._folder, example)
@@ -174,7 +185,9 @@ class FuzzReport:
         for left in self._unshrunk():
             yield f"not shrunk, {why}: {left.code}"
             yield f"    {self._repeat(self._run_file(left.example), left.code)}"
-        if not campaign.examples:
+        if campaign.taken.results:
+            yield _taken_line(campaign)
+        if not campaign.has_played:
             yield "no example ended: allow more minutes, or see whether the target hangs"
         for lack, examples in campaign.held.not_applicable():
             yield f"not applicable: {counted(examples, 'example')} with a finding: {lack.reason}"
@@ -235,6 +248,7 @@ class FuzzReport:
             ],
             "never_asked": sorted(campaign.reach.never_asked),
             "reach": campaign.reach.as_json(),
+            "taken_up": campaign.taken.counts(),
             "doubts": list(campaign.doubts),
             "corpus": len(campaign.corpus),
             "faults": campaign.corpus.faults,
@@ -251,6 +265,13 @@ def _out(text: str) -> None:
     """Print a line of the report, unless standard output is a document of the command."""
     if not wanted_reports().takes_standard_output:
         terminal.out(text)
+
+
+def _taken_line(campaign: Campaign) -> str:
+    """Return what the examples came to that were taken up."""
+    counts = campaign.taken.counts()
+    told = [f"{number} {STATES[state]}" for state, number in counts.items() if number]
+    return f"{counted(len(campaign.taken.examples), 'example')} taken up: {', '.join(told)}"
 
 
 def _cause_row(count: CauseCount) -> dict[str, Any]:
@@ -292,7 +313,7 @@ def _of_the_campaign(campaign: Campaign) -> Verdict:
     """Return the run of the campaign; its verdict is unknown if no example ended."""
     doubts = [f"{doubt} ({times}x)" for doubt, times in campaign.doubts.items()]
     doubts += [f"{one.code}: {one.failure}" for one in campaign.findings.unrepeated]
-    doubts += [] if campaign.examples else ["no example ended"]
+    doubts += [] if campaign.has_played else ["no example ended"]
     return Verdict("unknown" if doubts else "pass", doubts=tuple(doubts))
 
 

@@ -14,6 +14,7 @@ import msgspec
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.finding_key import Cause
 from harness.core.values.profile import Capability
+from harness.fuzz import replay
 from harness.fuzz.choice_sequence import Choices, mutated
 from harness.fuzz.corpus import CorpusEntry, Pair
 from harness.fuzz.example import (
@@ -26,6 +27,7 @@ from harness.fuzz.example import (
 )
 from harness.fuzz.findings import ShrinkTask, ShrunkFinding, is_late, not_shrunk, shrunk_finding
 from harness.fuzz.held_examples import CauseCount, ShownByExamples, by_needs, used_by
+from harness.fuzz.replay import Replayed, ReplayTask, replayed
 from harness.runner import Run
 from harness.runner.run_folder import drop_kept
 from harness.targets import TargetSpec, resolve
@@ -83,13 +85,13 @@ class BatchResult(msgspec.Struct, frozen=True, kw_only=True, tag="tried"):
     reach: Reach = NOTHING
 
 
-Task: TypeAlias = Batch | ShrinkTask
-Result: TypeAlias = BatchResult | ShrunkFinding
+Task: TypeAlias = Batch | ShrinkTask | ReplayTask
+Result: TypeAlias = BatchResult | ShrunkFinding | Replayed
 
 
 def is_shrinking(task: Task) -> bool:
-    """Whether a task shrinks a finding; the time of its end does not affect other tasks."""
-    return isinstance(task, ShrinkTask)
+    """Whether a task is about one finding; the time of its end does not affect other tasks."""
+    return isinstance(task, ShrinkTask | ReplayTask)
 
 
 def work(task: Task) -> Result:
@@ -100,6 +102,8 @@ def work(task: Task) -> Result:
     make_worker_replaceable()
     target = resolve(task.target)
     target = msgspec.structs.replace(target, isolate=task.isolate or target.isolate)
+    if isinstance(task, ReplayTask):
+        return replayed(task, target)
     return play_all(task, target) if isinstance(task, Batch) else shrunk_finding(task, target)
 
 
@@ -209,4 +213,6 @@ def lost(task: Task) -> Result:
         last = task.first + task.count - 1
         text = f"examples {task.first} to {last} end the process that plays them"
         return BatchResult(number=task.number, examples=task.count, doubts=(text,), last=last)
+    if isinstance(task, ReplayTask):
+        return replay.lost(task)
     return not_shrunk(task, "its process ended")

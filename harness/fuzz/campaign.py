@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from random import Random
-from typing import Any, TypeGuard
+from typing import Any
 
 import msgspec
 from msgspec import UNSET
@@ -22,11 +22,12 @@ from harness.core.values.profile import NO_PROFILE
 from harness.engines import Engine
 from harness.fuzz import batch, campaign_journal, findings
 from harness.fuzz.batch import Batch, BatchResult, Result, Task
-from harness.fuzz.campaign_journal import CampaignPlan, Journal
+from harness.fuzz.campaign_journal import CampaignPlan, Journal, Told
 from harness.fuzz.corpus import GENERATION, Corpus
 from harness.fuzz.example import FoundRun, drop_run, write_run
 from harness.fuzz.findings import Findings, ShrinkTask, ShrunkFinding, is_late
 from harness.fuzz.held_examples import CauseCounts, HeldExamples, count_in
+from harness.fuzz.replay import Replayed, ReplayTask, TakenExample, TakenExamples, TakenUp
 from harness.plugins import loaded_modules
 from harness.redaction.masking import mask
 from harness.verdicts.reach import NOTHING
@@ -90,7 +91,7 @@ class Campaign:
         self.findings = Findings()
         self.doubts = Counter[str]()
         self.causes: CauseCounts = {}
-        self.held, self.reach = HeldExamples(), NOTHING
+        self.held, self.reach, self.taken = HeldExamples(), NOTHING, TakenExamples()
         self.examples = self.model_calls = self.candidates = 0
         self._taken = self._handed_out = self._reserved = 0
         self._shrinking: Counter[str] = Counter()
@@ -99,12 +100,15 @@ class Campaign:
         self.until_s: float | None = None
 
     def task(self, most: int | None) -> Task | None:
-        """Return the next task: a finding to shrink, else a batch; None if there is none now.
+        """Return the next task: an example to take up, else a finding to shrink, else a batch; None
+        if there is none now.
 
         The campaign plays at most `most` examples in all.
         """
         if is_late(self.until_s):
             return None
+        if (taken := self.taken.next()) is not None:
+            return self._replay_task(*taken)
         if (self.until_s is None or self._share.may_shrink) and (task := self._shrinking_task()):
             return task
         size = self.plan.size
@@ -122,6 +126,11 @@ class Campaign:
         self._share.begun((found.code, found.example), shrinks=True)
         until_s = self.until_s and self._share.end_of_a_finding(self.until_s)
         return ShrinkTask(found=found, until_s=until_s, **self._shared)
+
+    def _replay_task(self, number: int, taken: TakenExample) -> ReplayTask:
+        self._share.begun(("taken", number), shrinks=True)
+        until_s = self.until_s and self._share.end_of_a_finding(self.until_s)
+        return ReplayTask(number=number, taken=taken, until_s=until_s, **self._shared)
 
     @property
     def _shared(self) -> dict[str, Any]:
@@ -163,6 +172,9 @@ class Campaign:
             result = msgspec.structs.replace(result, candidates=0)
             self.findings.reduced(result)
             return result
+        if isinstance(result, Replayed):
+            self._share.ended(("taken", result.number))
+            return self._take_replayed(result)
         self._share.ended(result.number)
         self._taken = max(self._taken, result.number + 1)
         self._handed_out = max(self._handed_out, self._taken)
@@ -180,15 +192,42 @@ class Campaign:
         found = tuple(found for found in shown if self.findings.found(found))
         return msgspec.structs.replace(result, entries=entries, found=found, runs=())
 
-    def is_new(self, line: Result) -> TypeGuard[ShrunkFinding]:
-        """Whether an added result is a new finding."""
-        return any(kept is line for kept in self.findings.kept.values())
+    def _take_replayed(self, result: Replayed) -> Replayed:
+        self.reach += result.reach
+        if result.shown is not None:
+            self.candidates += result.shown.candidates
+            shown = msgspec.structs.replace(result.shown, candidates=0)
+            result = msgspec.structs.replace(result, shown=shown)
+            self.findings.reduced(shown)
+        if result.state == "doubtful":
+            self.doubts[f"{result.name}: {result.reason}"] += 1
+        self.taken.results[result.number] = result
+        return result
+
+    def told(self, line: Told) -> None:
+        """Add a line of the journal to the state."""
+        if isinstance(line, TakenUp):
+            self.taken.examples = line.examples
+        else:
+            self.take(line)
+
+    @property
+    def has_played(self) -> bool:
+        """Whether an example ended, drawn or taken up."""
+        return bool(self.examples or self.taken.results)
+
+    def new_of(self, line: Result) -> ShrunkFinding | None:
+        """Return the new finding of an added result, if it has one."""
+        shown = line.shown if isinstance(line, Replayed) else line
+        return next((kept for kept in self.findings.kept.values() if kept is shown), None)
 
 
-def begin(folder: Path, plan: CampaignPlan, checks: Iterable[str]) -> tuple[Campaign, Journal]:
+def begin(
+    folder: Path, plan: CampaignPlan, checks: Iterable[str], taken: Sequence[TakenExample] = ()
+) -> tuple[Campaign, Journal]:
     """Begin a campaign in a folder with the loaded plug-ins; write the first line of the journal.
 
-    Raises InputError for a target that holds a secret.
+    It plays the `taken` examples first. Raises InputError for a target that holds a secret.
     """
     if mask(plan.target) != plan.target:
         what = (
@@ -198,7 +237,11 @@ def begin(folder: Path, plan: CampaignPlan, checks: Iterable[str]) -> tuple[Camp
     plan = msgspec.structs.replace(plan, plugins=loaded_modules() or UNSET)
     written = Journal(folder)
     written.write(plan)
-    return Campaign(plan, checks), written
+    campaign = Campaign(plan, checks)
+    if taken:
+        written.write(line := TakenUp(examples=tuple(taken)))
+        campaign.told(line)
+    return campaign, written
 
 
 def resume(folder: Path, checks: Iterable[str]) -> tuple[Campaign, Journal]:
@@ -215,7 +258,7 @@ def resume(folder: Path, checks: Iterable[str]) -> tuple[Campaign, Journal]:
         raise InputError(what, str(folder))
     campaign = Campaign(record.plan, checks)
     for line in record.lines:
-        campaign.take(line)
+        campaign.told(line)
     for reduced in campaign.findings.kept.values():
         _write(folder, reduced, record.plan)
     return campaign, Journal(folder, record.whole_bytes)
@@ -247,8 +290,8 @@ def run(
             rest=campaign.until_s is not None,
         ):
             line = campaign.take(result)
-            if campaign.is_new(line):
-                _write(folder, line, campaign.plan)
+            if (new := campaign.new_of(line)) is not None:
+                _write(folder, new, campaign.plan)
             if isinstance(line, BatchResult) and isinstance(result, BatchResult):
                 _write_runs(campaign, folder, line, (*result.runs, *parked.values()), parked)
             written.write(line)

@@ -1,7 +1,8 @@
 """The journal of a campaign: JSON Lines, appended as results arrive.
 
-The first line describes the campaign; each other line is a batch's result or a shrunk finding. A
-resume needs only the journal: it cuts a torn last line and repeats interrupted work.
+The first line describes the campaign; each other line is a batch's result, a shrunk finding, or
+tells of examples that were taken up. A resume needs only the journal: it cuts a torn last line and
+repeats interrupted work.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from harness.files.appended_lines import AppendedLines, lines_in, without_torn_l
 from harness.files.regular_file import whole
 from harness.fuzz.batch import SIZE, BatchResult
 from harness.fuzz.findings import ShrunkFinding
+from harness.fuzz.replay import Replayed, TakenUp
 
 FILE = "campaign.jsonl"
 VERSION = 3
@@ -49,7 +51,8 @@ class CampaignPlan(msgspec.Struct, frozen=True, kw_only=True, tag="campaign"):
     size: int = SIZE
 
 
-Line: TypeAlias = CampaignPlan | BatchResult | ShrunkFinding
+Told: TypeAlias = BatchResult | ShrunkFinding | TakenUp | Replayed
+Line: TypeAlias = CampaignPlan | Told
 _decoder: msgspec.json.Decoder[Line] = msgspec.json.Decoder(Line)
 
 
@@ -64,7 +67,7 @@ class CampaignRecord(msgspec.Struct, frozen=True):
     """The content of a journal; `whole_bytes` is its size without a torn last line."""
 
     plan: CampaignPlan
-    lines: tuple[BatchResult | ShrunkFinding, ...]
+    lines: tuple[Told, ...]
     whole_bytes: int
 
 
@@ -73,7 +76,12 @@ def read(folder: Path) -> CampaignRecord:
     path = folder / FILE
     if not path.exists():
         raise InputError(f"no campaign here: there is no {FILE}", str(folder))
-    data = without_torn_line(whole(path))
+    return record_of(whole(path), path)
+
+
+def record_of(data: bytes, path: Path) -> CampaignRecord:
+    """Return the content of a journal. Raises InputError for a foreign one, naming its `path`."""
+    data = without_torn_line(data)
     lines = list(lines_in(data, _decoder, path, "campaign"))
     if not lines or not isinstance(lines[0], CampaignPlan):
         raise InputError(

@@ -122,7 +122,7 @@ def shrunk_from(scenario: Scenario, task: ShrinkTask, target: TargetSpec) -> Shr
             keeps = FindingOracle(scenario, target, found.code, like=found.finding)
         except InputError:
             return not_shrunk(task, NOT_REPEATED)
-        if _is_of_the_scenario(scenario, found.code, target):
+        if is_of_the_scenario(scenario, found.code, target):
             return not_shrunk(task, SHOWN_BY_REFERENCE)
         until_s = task.until_s and task.until_s - RUNS_OF_AN_END * (time.time() - begun_s)
         in_time = _InTime(keeps_expectation(keeps, found.code), until_s)
@@ -155,7 +155,7 @@ class _InTime:
         return self._keeps(scenario)
 
 
-def _is_of_the_scenario(scenario: Scenario, code: str, target: TargetSpec) -> bool:
+def is_of_the_scenario(scenario: Scenario, code: str, target: TargetSpec) -> bool:
     """Whether the reference agent, with the options of the target, shows the finding too."""
     if target.agent is REFERENCE.agent:
         return False
@@ -211,7 +211,7 @@ def _written(
         again = msgspec.structs.replace(again, profile=task.profile)
         played = run_of(again, target, compare=found.code == WRITING)
         shown = next((f for f in genuine(played) if is_same(f, keeps.finding)), None)
-        shared = _is_of_the_scenario(again, found.code, target)
+        shared = is_of_the_scenario(again, found.code, target)
     if shown is None or shared:
         return not_shrunk(task, SHOWN_BY_REFERENCE if shared else NOT_SHOWN)
     name = name_of(shown)

@@ -242,3 +242,28 @@ def test_a_target_that_hangs_is_stopped_and_no_example_is_no_pass(
     assert done.returncode == 3, done.stderr
     assert "target.computes" not in done.stdout, "its own limit comes 30 s later"
     assert "no example ended" in done.stdout
+
+
+@pytest.mark.real
+def test_failing_examples_of_ci_are_played_first_at_the_desk(agent: Path, harness: Harness) -> None:
+    assert harness(*FUZZ, "--examples", "8", "--out", "ci").returncode == 1
+    alone = ("--examples", "0", "--examples-from", "ci", "--json")
+    played = harness(*FUZZ, *alone, "--out", "desk")
+    *found, last = map(json.loads, played.stdout.splitlines())
+    assert (played.returncode, last["examples"]) == (1, 0)
+    assert last["taken_up"]["fails"] >= 1
+    assert "outbound_once.twice" in {row["code"] for row in found}
+    assert _files(agent / "ci").keys() >= {Path(row["file"]).name for row in found}
+    mended = harness("fuzz", "--target", "reference", *alone, "--out", "right")
+    assert mended.returncode == 0, mended.stderr
+    assert json.loads(mended.stdout)["taken_up"]["fails"] == 0
+    assert "mended" in mended.stderr
+
+
+def test_no_examples_need_a_place(agent: Path, harness: Harness) -> None:
+    refused = harness(*FUZZ, "--examples", "0")
+    assert refused.returncode == 2
+    assert "--examples-from" in refused.stderr
+    missing = harness(*FUZZ, "--examples-from", "none")
+    assert missing.returncode == 2
+    assert "none: cannot be read" in missing.stderr

@@ -117,8 +117,8 @@ def _first(campaign: Campaign, examples: int, own: Callable[[str], bool]) -> Shr
             result = msgspec.structs.replace(result, doubts=())
         line = campaign.take(result)
         campaign.findings.waiting.sort(key=lambda found: not own(found.code))
-        if campaign.is_new(line):
-            return line
+        if (new := campaign.new_of(line)) is not None:
+            return new
     return None
 
 
