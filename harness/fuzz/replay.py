@@ -43,14 +43,14 @@ TOOLS = frozenset(
 )
 """The tools that generated models call."""
 
-State: TypeAlias = Literal["fails", "otherwise", "mended", "stale", "doubtful"]
-"""It still fails; it fails by another finding; it is mended; it no longer applies; or the run is in
+State: TypeAlias = Literal["fails", "otherwise", "fixed", "stale", "doubtful"]
+"""It still fails; it fails by another finding; it is fixed; it no longer applies; or the run is in
 doubt."""
 
 STATES: dict[State, str] = {
     "fails": "still failing",
     "otherwise": "failing otherwise",
-    "mended": "mended",
+    "fixed": "fixed",
     "stale": "no longer applying",
     "doubtful": "in doubt",
 }
@@ -143,7 +143,7 @@ def _judged(task: ReplayTask, scenario: Scenario, played: Run, target: TargetSpe
         if played.verdict.doubts:
             return _result(task, "doubtful", played.verdict.doubts[0])
         lack = _lack(played.verdict, before)
-        return _result(task, "stale", lack) if lack else _result(task, "mended")
+        return _result(task, "stale", lack) if lack else _result(task, "fixed")
     if is_of_the_scenario(scenario, found.code, target):
         return _result(task, "stale", f"the reference agent shows {found.code} too")
     same = found.code == before.code

@@ -2,7 +2,7 @@
 
 Only two kinds of files are read: the journals of campaigns, and the scenarios of runs whose finding
 was not shrunk. A journal is JSON, decoded strictly. What it says of its target, of its profile and
-of plug-ins is left alone, because a name in a file from outside runs no code.
+of plug-ins is left alone: a name in a file from outside runs no code.
 """
 
 from __future__ import annotations

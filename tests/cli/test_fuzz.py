@@ -254,10 +254,10 @@ def test_failing_examples_of_ci_are_played_first_at_the_desk(agent: Path, harnes
     assert last["taken_up"]["fails"] >= 1
     assert "outbound_once.twice" in {row["code"] for row in found}
     assert _files(agent / "ci").keys() >= {Path(row["file"]).name for row in found}
-    mended = harness("fuzz", "--target", "reference", *alone, "--out", "right")
-    assert mended.returncode == 0, mended.stderr
-    assert json.loads(mended.stdout)["taken_up"]["fails"] == 0
-    assert "mended" in mended.stderr
+    fixed = harness("fuzz", "--target", "reference", *alone, "--out", "right")
+    assert fixed.returncode == 0, fixed.stderr
+    assert json.loads(fixed.stdout)["taken_up"]["fails"] == 0
+    assert "fixed" in fixed.stderr
 
 
 def test_no_examples_need_a_place(agent: Path, harness: Harness) -> None:

@@ -1,4 +1,4 @@
-"""A failing example is played again: it still fails, is mended, or does not apply any more."""
+"""A failing example is played again: it still fails, is fixed, or does not apply any more."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def test_an_example_that_still_fails_is_a_finding_of_the_campaign() -> None:
     assert result.reach.runs == 1
 
 
-def test_an_agent_that_was_corrected_has_mended_it() -> None:
-    assert played(RIGHT).state == "mended"
+def test_what_a_corrected_agent_passes_is_fixed() -> None:
+    assert played(RIGHT).state == "fixed"
 
 
 def test_what_was_not_shrunk_is_shrunk() -> None:
@@ -136,7 +136,7 @@ def test_an_example_that_ends_its_process_is_a_doubt() -> None:
 def test_each_example_is_handed_out_once_and_after_a_resume_only_what_is_left() -> None:
     taken = TakenExamples()
     taken.examples = tuple(TakenExample(str(n), TEXT, FOUND) for n in range(3))
-    taken.results[1] = Replayed(number=1, name="1", state="mended")
+    taken.results[1] = Replayed(number=1, name="1", state="fixed")
     handed = [taken.next() for _ in range(3)]
     assert [one and one[0] for one in handed] == [0, 2, None]
-    assert taken.counts() == {**dict.fromkeys(taken.counts(), 0), "mended": 1}
+    assert taken.counts() == {**dict.fromkeys(taken.counts(), 0), "fixed": 1}

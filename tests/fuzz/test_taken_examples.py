@@ -81,7 +81,7 @@ def test_a_database_of_hypothesis_is_told_apart(tmp_path: Path) -> None:
         examples_of(str(tmp_path))
 
 
-@pytest.mark.parametrize(("target", "state"), [(TWICE, "fails"), (RIGHT, "mended")])
+@pytest.mark.parametrize(("target", "state"), [(TWICE, "fails"), (RIGHT, "fixed")])
 def test_a_campaign_plays_them_first_and_a_resume_goes_on(
     target: str, state: str, tmp_path: Path
 ) -> None:
