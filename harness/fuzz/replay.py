@@ -19,6 +19,7 @@ from harness.core.values.errors import HarnessError, InputError
 from harness.core.values.verdict import Finding, Verdict
 from harness.files import load_scenarios
 from harness.files.owner import scratch_folder
+from harness.files.regular_file import write_atomically
 from harness.files.scenario_text import scenario_yaml
 from harness.fuzz import children_grammar, script_grammar
 from harness.fuzz.example import CampaignTask, RawFinding, causes_of, genuine, run_of
@@ -192,7 +193,7 @@ def _scenario_of(task: ReplayTask) -> Scenario:
     version cannot read, or that no campaign has written."""
     with scratch_folder() as folder:
         file = folder / f"{UNNAMED}.yaml"
-        file.write_bytes(encoded(task.taken.text))
+        write_atomically(file, encoded(task.taken.text), durable=False)
         try:
             found = load_scenarios(file)
         except InputError as error:
