@@ -13,6 +13,9 @@ from pathlib import Path
 from harness.core.values.machine_names import SCRATCH_PREFIX
 from harness.scratch.project_copy import FILES_MOST, entries
 
+TEMPORARY = ("/tmp", "/var/tmp")
+"""Folders in which all programs of a machine write."""
+
 _SHARED_DEPTH = 2
 _SHARED_MOST = 5_000
 _NO_AGENT = (SCRATCH_PREFIX, "pytest-of-")
@@ -53,7 +56,7 @@ class OutsideWatch:
         return found
 
     def _shared_folders(self) -> Iterator[tuple[Path, int]]:
-        yield from ((Path(folder), 0) for folder in {"/tmp", "/var/tmp"})
+        yield from ((Path(folder), 0) for folder in TEMPORARY)
         yield self._home, 0
         for name in (".cache", ".config", ".local/share", ".local/state"):
             yield self._home / name, _SHARED_DEPTH

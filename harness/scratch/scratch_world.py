@@ -21,7 +21,7 @@ from harness.core.values.visible_text import visible_line
 from harness.files.owner import scratch_folder
 from harness.scratch import named_places
 from harness.scratch.named_places import Place
-from harness.scratch.outside_watch import OutsideWatch
+from harness.scratch.outside_watch import TEMPORARY, OutsideWatch
 from harness.scratch.project_copy import Copy, copy_project, with_paths
 
 _TOOLS = {
@@ -141,8 +141,17 @@ class ScratchWorld:
 
     def changed(self) -> list[str]:
         """Return what changed outside of the copy since the last call, in words."""
-        return [visible_line(f"{path} changed, by the agent or by another program") for path in
-                self._watch.changed()]  # fmt: skip
+        found = self._watch.changed()
+        # A busy machine changes dozens of files there, and one of them is enough to look.
+        shared = [path for path in found if os.path.dirname(path) in TEMPORARY]
+        named = [path for path in found if path not in shared[1:]]
+        more = {
+            path: f", and {len(shared) - 1} more beside it," for path in shared[:1] if shared[1:]
+        }
+        return [
+            visible_line(f"{path}{more.get(path, '')} changed, by the agent or by another program")
+            for path in named
+        ]
 
     def _said(self, copy: Copy) -> Iterator[str]:
         for place in dict.fromkeys(self._places):

@@ -1,7 +1,8 @@
 """Chat endpoints in the sources of a server, and the target of one line that starts each.
 
-A route counts where its file is near a model and its body has a field with a usual name for what
-the user says. Which field holds the answer is not looked for: the run sees that in the answer.
+A route counts where its file is near a model. Its body has a field with a usual name for what the
+user says, or for the whole conversation. Which field holds the answer is not looked for: the run
+sees that in the answer.
 """
 
 from __future__ import annotations
@@ -32,9 +33,12 @@ _ROUTE = re.compile(
 )
 """A route of a library, or the comparison in a server that Node itself makes."""
 _BODY = re.compile(
-    r"""(?:const|let)\s*\{([^{}]{0,500})\}\s*=\s*(?:await\s+)?[\w.]{0,99}(?:body|json\(\)|JSON\.parse\()"""
+    r"""(?:const|let)\s*\{([^{}]{0,500})\}(?:\s*:[^={}]{0,50}(?:\{[^{}]{0,500}\})?)?\s*=\s*(?:await\s+)?[\w.]{0,99}(?:body|json\(\)|JSON\.parse\()"""
     r"""|(?:body|JSON\.parse\([^()]{0,99}\))\??\.(\w+)"""
 )
+_UI = re.compile(r"\b(?:UIMessage|convertTo(?:Model|Core)Messages)\b")
+"""The AI SDK converts what its `useChat` posts: messages of parts."""
+
 _PORT = re.compile(r"""listen\(\s*(?:\{\s*port:\s*)?(\d{2,5})""")
 
 
@@ -105,13 +109,17 @@ def _prefix(each: Source, app: Source) -> str:
     return f"{included[0] if included and each is not app else ''}{own}"
 
 
-def _target(command: str, path: str, fields: Iterable[str], port: str = "") -> str:
+def _target(
+    command: str, path: str, fields: Iterable[str], port: str = "", form: str = "messages"
+) -> str:
+    """The target; `form` is the option for a page of the user that keeps the conversation."""
     names = list(dict.fromkeys(fields))
     text = next((name for name in names if name.lower() in TEXTS), "")
+    whole = "messages" if "messages" in names and not text else ""
     session = next((name for name in names if name in _SESSIONS), "")
-    options = {"chat": path, "text": text, "session": session, "port": port}
+    options = {"chat": path, "text": text, form: whole, "session": session, "port": port}
     said = "&".join(f"{key}={value}" for key, value in options.items() if value)
-    return f"process:{command}?{said}" if text else ""
+    return f"process:{command}?{said}" if text or whole else ""
 
 
 def node_endpoints(
@@ -124,7 +132,8 @@ def node_endpoints(
         within = text[found.end() : after.start() if after else len(text)]
         named = [name for names, one in _BODY.findall(within) for name in (*names.split(","), one)]
         fields = [re.split("[:=]", name)[0].strip() for name in named]
-        if start := _target(command, found[1], filter(None, fields), port):
+        form = "ui_messages" if _UI.search(text) else "messages"
+        if start := _target(command, found[1], filter(None, fields), port, form):
             yield Candidate(
                 path=path, line=text.count("\n", 0, found.start()) + 1, kind="endpoint",
                 name=found[1], wire=wire, start=start, asks=True,

@@ -1,9 +1,10 @@
 """The program in front of an agent that knows nothing of a run: a command, or a chat endpoint.
 
 A command with `{text}` is started for each message, and what it prints is read. With the option
-`chat` it is a server that is started once a run, and each message is posted to it. An answer is
-looked for under the usual names alone: where it stands under another, the run ends with the option
-that the user can give. It uses only the standard library, so it starts anywhere and at once. Its
+`chat` it is a server that is started once a run, and each message is posted to it. Where the page
+of the user keeps the conversation, `messages` or `ui_messages` posts all of it. An answer is looked
+for under the usual names alone: where it stands under another, the run ends with the option that
+the user can give. It uses only the standard library, so it starts anywhere and at once. Its
 arguments are the words of the command; its options are those of the run.
 """
 
@@ -64,6 +65,7 @@ class Endpoint:
             filled(words, port=str(self.port)), stdin=subprocess.DEVNULL,
             env={**ENV, "PORT": str(self.port)},
         )  # fmt: skip
+        self._said: dict[str, list[dict[str, Any]]] = {}
         self._wait()
 
     def _wait(self) -> None:
@@ -78,22 +80,48 @@ class Endpoint:
 
     def ask(self, message: dict[str, Any]) -> dict[str, str]:
         """What the endpoint answers; a status of an error is an error that the user is told."""
-        named = {"text": "text", **OPTIONS}
-        body = {str(named[key]): message[key] for key in ("text", "session", "id") if key in named}
+        body = self._body(message)
         request = urllib.request.Request(self.url, json.dumps(body).encode(),
                                          {"content-type": "application/json"})  # fmt: skip
         try:
             with urllib.request.urlopen(request) as response:
                 kind = response.headers.get_content_type()
-                return {"text": said(response.read().decode("utf-8", "replace"), kind)}
+                answer = said(response.read().decode("utf-8", "replace"), kind)
+            self._add(message["session"], "assistant", answer)
+            return {"text": answer}
         except HTTPError as error:
             text = error.read().decode("utf-8", "replace")[-TEXT_MAX:]
             if error.code in (404, 405, 415, 422):
                 sys.exit(f"POST {self.url} with {sorted(body)} is refused: {error.code} {text}")
+            self._take_back(message["session"])
             return {"text": text or str(error), "kind": "error"}
         except (OSError, HTTPException) as error:
             self._say_if_ended()
+            self._take_back(message["session"])
             return {"text": f"the server sent no answer: {error}", "kind": "error"}
+
+    def _body(self, message: dict[str, Any]) -> dict[str, Any]:
+        """The text of a message, or the conversation up to it, with what else is named."""
+        whole = next((OPTIONS[name] for name in ("messages", "ui_messages") if name in OPTIONS), "")
+        named = OPTIONS if whole else {"text": "text", **OPTIONS}
+        body = {str(named[key]): message[key] for key in ("text", "session", "id") if key in named}
+        if whole:
+            body[str(whole)] = self._add(message["session"], "user", message["text"])
+        return body
+
+    def _add(self, session: str, role: str, text: str) -> list[dict[str, Any]]:
+        """The messages of a session with one more, as a page of the user keeps them."""
+        rows = self._said.setdefault(session, [])
+        if "ui_messages" in OPTIONS:  # those of the AI SDK's `useChat`
+            parts = [{"type": "text", "text": text}]
+            rows.append({"id": f"{session}-{len(rows) + 1}", "role": role, "parts": parts})
+        else:
+            rows.append({"role": role, "content": text})
+        return rows
+
+    def _take_back(self, session: str) -> None:
+        """Leave out a question that failed: the user was told so, and no answer follows it."""
+        del self._said.get(session, [])[-1:]
 
     def _say_if_ended(self) -> None:
         """End as the server did. Its socket closes before its process ends: wait a little."""

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,25 @@ def test_what_changes_all_the_same_is_named(project: Path, tmp_path: Path) -> No
             f"{outer}/x",
         ]  # fmt: skip
         assert [line for line in world.changed() if str(tmp_path) in line] == []
+
+
+def test_the_files_of_all_programs_are_one_line(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    for module in ("outside_watch", "scratch_world"):
+        found = import_module(f"harness.scratch.{module}")  # a function has the name of one
+        monkeypatch.setattr(found, "TEMPORARY", (str(shared),))
+    with scratch_world(project) as world:
+        for name in "abc":
+            (shared / name).touch()
+        (project / "program.py").write_text("agent")
+        assert [line.partition(" changed")[0] for line in world.changed()] == [
+            f"{project}/program.py", f"{shared}/a, and 2 more beside it,",
+        ]  # fmt: skip
+        (shared / "d").touch()
+        assert [line.partition(" changed")[0] for line in world.changed()] == [f"{shared}/d"]
 
 
 def test_a_world_is_entered_and_left(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -206,6 +206,38 @@ app.post("/chat", async (req, res) => {
 app.listen(8080);
 """
 
+USE_CHAT = """\
+import { convertToModelMessages, generateText, type UIMessage } from "ai";
+import { openai } from "@ai-sdk/openai";
+import express from "express";
+
+const app = express();
+app.post("/api/chat", async (req, res) => {
+  const { messages }: { messages: UIMessage[] } = req.body;
+  const asked = { model: openai("gpt-5"), messages: convertToModelMessages(messages) };
+  res.json({ text: (await generateText(asked)).text });
+});
+app.listen(process.env.PORT);
+"""
+
+WHOLE = """\
+from anthropic import Anthropic
+from fastapi import FastAPI
+from pydantic import BaseModel
+
+app = FastAPI()
+
+
+class Talk(BaseModel):
+    messages: list[dict]
+
+
+@app.post("/chat")
+def chat(talk: Talk):
+    made = Anthropic().messages.create(model="m", max_tokens=99, messages=talk.messages)
+    return {"reply": made.content[0].text}
+"""
+
 NODE_SERVER = (Path(__file__).parents[1] / "cli/programs_of_init/helpdesk_server.js").read_text()
 
 NODE_CLASS = """\
@@ -271,6 +303,11 @@ FOUND: dict[str, tuple[dict[str, str], str, str, str]] = {
     "Express": (
         {"web.js": EXPRESS, "package.json": '{"scripts": {"start": "node web.js"}}'},
         "web.js:/chat", "endpoint", "anthropic",
+    ),
+    "FastAPI with the conversation": ({"web.py": WHOLE}, "web:chat", "endpoint", "anthropic"),
+    "Express for useChat": (
+        {"web.ts": USE_CHAT, "package.json": '{"scripts": {"start": "tsx web.ts"}}'},
+        "web.ts:/api/chat", "endpoint", "openai-responses",
     ),
     "a class of Node": (
         {"src/bot.ts": NODE_CLASS, "package.json": '{"devDependencies": {"tsx": "^4"}}'},

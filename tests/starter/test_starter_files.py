@@ -71,6 +71,9 @@ def adapter_of(kind: str) -> tuple[Setup, str]:
          "?chat=/api/v1/chat&text=message&session=session_id"),
         ("Flask", "process:flask --app web:web run --port {port}?chat=/ask&text=question"),
         ("Express", "process:node web.js?chat=/chat&text=message&session=sessionId&port=8080"),
+        ("FastAPI with the conversation",
+         "process:uvicorn web:app --port {port}?chat=/chat&messages=messages"),
+        ("Express for useChat", "process:tsx web.ts?chat=/api/chat&ui_messages=messages"),
         ("a command", "process:python tool.py {text}"),
     ],
 )  # fmt: skip
@@ -78,7 +81,9 @@ def test_a_target_of_one_line_needs_no_adapter(kind: str, target: str) -> None:
     files = FOUND[kind][0]
     one = proposal(survey(files))
     assert one is not None
-    assert setup_of(one, files) == Setup(target=target, wire=one.wire, is_node=kind == "Express")
+    assert setup_of(one, files) == Setup(
+        target=target, wire=one.wire, is_node=kind.startswith("Express")
+    )
 
 
 def test_typescript_is_started_by_tsx_or_from_where_it_is_built() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -100,6 +101,41 @@ def test_a_connection_that_is_dropped_is_an_error_that_the_user_is_told(tmp_path
     first, (kind, text) = told(result)
     assert (first, kind) == (("final", "Hello to you."), "error")
     assert text.startswith("the server sent no answer: ")
+
+
+WHOLE = (
+    SERVER.replace('asked["message"] == "again"', 'len(asked["message"]) == FAILS_AT')
+    .replace('"to": asked.get("chat")', '"to": ""')
+    .replace('"no"', 'json.dumps(asked["message"])')
+)
+
+
+def rows(*texts: str) -> list[dict[str, str]]:
+    """A conversation as a page keeps it."""
+    return [{"role": ("user", "assistant")[n % 2], "content": t} for n, t in enumerate(texts)]
+
+
+def test_a_page_that_keeps_the_conversation_posts_all_of_it(tmp_path: Path) -> None:
+    body = WHOLE.replace("FAILS_AT", "3")
+    result = play(tmp_path, body, " {port}?chat=/talk&messages=message&reply=said.text")
+    (_, first), (kind, text) = told(result)
+    assert (first, kind) == ("Hello to you.", "error")
+    assert json.loads(json.loads(text)["said"]["text"]) == rows("hello", "Hello to you.", "again")
+
+
+def test_a_question_that_failed_is_not_posted_again(tmp_path: Path) -> None:
+    body = WHOLE.replace("FAILS_AT", "1")
+    result = play(tmp_path, body, " {port}?chat=/talk&messages=message&reply=said.text")
+    said = [json.loads(json.loads(text)["said"]["text"]) for _, text in told(result)]
+    assert said == [rows("hello"), rows("again")]
+
+
+def test_the_messages_of_use_chat_have_parts(tmp_path: Path) -> None:
+    body = WHOLE.replace("FAILS_AT", "1")
+    result = play(tmp_path, body, " {port}?chat=/talk&ui_messages=message&reply=said.text")
+    (row,) = json.loads(json.loads(told(result)[0][1])["said"]["text"])
+    assert (row["role"], row["parts"]) == ("user", [{"type": "text", "text": "hello"}])
+    assert row["id"]
 
 
 def test_a_refused_body_says_what_was_sent(tmp_path: Path) -> None:
