@@ -28,6 +28,7 @@ from harness.sweep.survey import Survey, SurveyTask, survey
 from tests import mutants
 from tests.scenarios.all_runs import SCENARIOS, runs_of
 from tests.scenarios.reference_counts import expected
+from tests.scenarios.reference_targets import reference_for
 
 FOLDERS, CASES, SEED = 10, 60, 7
 WIRE = "anthropic"
@@ -62,7 +63,9 @@ def smallest(folders: int = FOLDERS) -> tuple[Scenario, ...]:
 def _plain_runs() -> Iterator[tuple[str, Scenario]]:
     for file in find_scenarios([SCENARIOS]):
         for scenario in runs_of(file):
-            if scenario.wire == WIRE and not scenario.stream and not scenario.variant:
+            is_plain = scenario.wire == WIRE and not scenario.stream and not scenario.variant
+            # A mutant has no options, so what only an option shows cannot be swept.
+            if is_plain and not reference_for(scenario).options:
                 yield file.parent.name, scenario
 
 
