@@ -361,7 +361,8 @@ def _cut(reply: _Reply) -> _Broken | None:
     head, tail = parts_read(reply.said, reply.read)
     if not head and not tail:
         return _Broken("replaced", "something else, and nothing that the model answered")
-    if _is_noted(reply):
+    middle = reply.said[head : len(reply.said) - tail].strip()
+    if _is_noted(reply) or (not middle and len(reply.sent) > 1):  # a word between two messages
         return None
     if head and tail:
         lost = " ".join(reply.said[head : head + SHOWN].split())

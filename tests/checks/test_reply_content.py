@@ -119,6 +119,13 @@ def test_several_messages_may_give_the_whole(kinds: tuple[Any, ...]) -> None:
     assert not _rules(story)
 
 
+@pytest.mark.parametrize(("gone", "rules"), [(0, []), (12, ["cut"])])
+def test_a_word_of_the_agent_may_stand_between_two_pieces(gone: int, rules: list[str]) -> None:
+    """A piece that is sent again in doubt says so, and a stream parts an answer anywhere."""
+    story = _answered().say(LONG[:70], "partial")
+    assert _rules(story.final(f"(You may have this already.) {LONG[70 + gone :]}")) == rules
+
+
 def test_pieces_and_the_whole_after_them_are_one_reply() -> None:
     story = _answered()
     for at in range(0, len(LONG), 7):
