@@ -281,12 +281,15 @@ def _rewritten(
     """Yield the calls that ran with the input of the answer, and that the next request holds with
     other values under the same names. A long input may be shortened, and a secret taken out: so a
     text is not compared."""
+    asks = [ask for ask in turn.asks if ask.exchange is exchange]
+    if all(ask.execution is None for ask in asks):
+        return
     held = [n.message.tool_uses for n in later.node.tail(exchange.node) if n.side == "assistant"]
     sent = {use.id: use for uses in held for use in uses if use.id}
-    ids = Counter(ask.use.id for ask in turn.asks if ask.exchange is exchange)
-    for ask in turn.asks if sent else ():
+    ids = Counter(ask.use.id for ask in asks)
+    for ask in asks:
         use, run = ask.use, ask.execution
-        found = sent.get(use.id) if ask.exchange is exchange and run and ids[use.id] == 1 else None
+        found = sent.get(use.id) if ids[use.id] == 1 else None
         if run is None or found is None or found.name != use.name:
             continue
         schema = trace.schema(exchange, use.name)

@@ -142,16 +142,13 @@ class ScratchWorld:
     def changed(self) -> list[str]:
         """Return what changed outside of the copy since the last call, in words."""
         found = self._watch.changed()
-        # A busy machine changes dozens of files there, and one of them is enough to look.
         shared = [path for path in found if os.path.dirname(path) in TEMPORARY]
-        named = [path for path in found if path not in shared[1:]]
-        more = {
-            path: f", and {len(shared) - 1} more beside it," for path in shared[:1] if shared[1:]
-        }
-        return [
-            visible_line(f"{path}{more.get(path, '')} changed, by the agent or by another program")
-            for path in named
-        ]
+        if shared[1:]:
+            # A busy machine changes dozens of files there, and one of them is enough to look.
+            left_out = set(shared[1:])
+            more = f"{shared[0]}, and {len(left_out)} more beside it,"
+            found = [more if p == shared[0] else p for p in found if p not in left_out]
+        return [visible_line(f"{p} changed, by the agent or by another program") for p in found]
 
     def _said(self, copy: Copy) -> Iterator[str]:
         for place in dict.fromkeys(self._places):

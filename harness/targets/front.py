@@ -65,6 +65,7 @@ class Endpoint:
             filled(words, port=str(self.port)), stdin=subprocess.DEVNULL,
             env={**ENV, "PORT": str(self.port)},
         )  # fmt: skip
+        self._form = next((name for name in ("messages", "ui_messages") if name in OPTIONS), "")
         self._said: dict[str, list[dict[str, Any]]] = {}
         self._wait()
 
@@ -102,22 +103,21 @@ class Endpoint:
 
     def _body(self, message: dict[str, Any]) -> dict[str, Any]:
         """The text of a message, or the conversation up to it, with what else is named."""
-        whole = next((OPTIONS[name] for name in ("messages", "ui_messages") if name in OPTIONS), "")
-        named = OPTIONS if whole else {"text": "text", **OPTIONS}
+        named = OPTIONS if self._form else {"text": "text", **OPTIONS}
         body = {str(named[key]): message[key] for key in ("text", "session", "id") if key in named}
-        if whole:
-            body[str(whole)] = self._add(message["session"], "user", message["text"])
+        if self._form:
+            self._add(message["session"], "user", message["text"])
+            body[str(OPTIONS[self._form])] = self._said[message["session"]]
         return body
 
-    def _add(self, session: str, role: str, text: str) -> list[dict[str, Any]]:
-        """The messages of a session with one more, as a page of the user keeps them."""
+    def _add(self, session: str, role: str, text: str) -> None:
+        """Add a message to its session, where the page of the user keeps the conversation."""
         rows = self._said.setdefault(session, [])
-        if "ui_messages" in OPTIONS:  # those of the AI SDK's `useChat`
+        if self._form == "ui_messages":  # those of the AI SDK's `useChat`
             parts = [{"type": "text", "text": text}]
             rows.append({"id": f"{session}-{len(rows) + 1}", "role": role, "parts": parts})
-        else:
+        elif self._form:
             rows.append({"role": role, "content": text})
-        return rows
 
     def _take_back(self, session: str) -> None:
         """Leave out a question that failed: the user was told so, and no answer follows it."""

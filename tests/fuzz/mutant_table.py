@@ -79,7 +79,7 @@ def row(name: str, examples: int = EXAMPLES, seed: int = SEED) -> Row:
         return _lost(name)
     began_s = time.monotonic()
     mutant = mutants.named(name).mutant
-    own, played = partial(_is_own, mutant), 0
+    own, played = mutant.is_shown_by, 0
     for plan, count in plans(name, mutant, examples, seed):
         found = _first(Campaign(plan, names()), count, own)
         if found is not None:
@@ -103,11 +103,6 @@ def plans(
     if examples > quick:
         plan = CampaignPlan(target=target, seed=seed, wire=wire, fail_on="advice")
         yield plan, examples - quick
-
-
-def _is_own(mutant: mutants.Mutant, code: str) -> bool:
-    """Whether a finding is the one that was made for a mutant, which may name a whole check."""
-    return code == mutant.killed_by or code.partition(".")[0] == mutant.killed_by
 
 
 def _first(campaign: Campaign, examples: int, own: Callable[[str], bool]) -> ShrunkFinding | None:

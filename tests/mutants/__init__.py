@@ -35,6 +35,10 @@ class Mutant(msgspec.Struct, frozen=True):
     killed_by: str
     look_alike: Agent | None = None
 
+    def is_shown_by(self, code: str) -> bool:
+        """Whether a finding is the one that was made for it, which may name a whole check."""
+        return self.killed_by in (code, code.partition(".")[0])
+
 
 class WrongAgent(msgspec.Struct, frozen=True):
     """A mutant as others play it; `target` is what a command calls it."""

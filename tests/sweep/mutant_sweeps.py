@@ -84,7 +84,7 @@ def row(name: str, cases: int = CASES, seed: int = SEED) -> Row:
         found = survey(SurveyTask(target=target, scenario=scenario, faults=("*",)))
         played += 1
         for finding in found.run.findings:
-            return Row(name, played, finding.code, _is_own(mutant, finding.code))
+            return Row(name, played, finding.code, mutant.is_shown_by(finding.code))
         listed.append((scenario, found))
     for scenario, found in listed:
         drawn = random.Random(seed).sample(found.cases, min(cases, len(found.cases)))
@@ -92,7 +92,7 @@ def row(name: str, cases: int = CASES, seed: int = SEED) -> Row:
             some = tuple(drawn[first : first + AT_ONCE])
             played += len(some)
             if codes := _codes(target, scenario, some):
-                own = [code for code in codes if _is_own(mutant, code)]
+                own = [code for code in codes if mutant.is_shown_by(code)]
                 return Row(name, played, (own or codes)[0], bool(own))
     return Row(name, played)
 
@@ -114,10 +114,6 @@ def _codes(target: str, scenario: Scenario, cases: tuple[Case, ...]) -> list[str
 
 def _task(target: str, scenario: Scenario, cases: tuple[Case, ...]) -> CaseTask:
     return CaseTask(target=target, scenario=scenario, cases=cases)
-
-
-def _is_own(mutant: mutants.Mutant, code: str) -> bool:
-    return mutant.killed_by in (code, code.partition(".")[0])
 
 
 def rows(chosen: Sequence[str], cases: int, workers: int) -> Iterator[Row]:
