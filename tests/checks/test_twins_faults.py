@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.checks.durability import no_silent_loss
@@ -135,6 +135,7 @@ def _first(found: Iterable[Finding], *rules: str) -> twins.Wrong:
 
 
 @given(TOLD, ENDS, STORES)
+@example(["tool fails, told", "tool fails, told", "tool again", "reply"], "returned", False)
 def test_failures_of_tools(steps: list[str], how: str, stores: bool) -> None:
     history = _played(steps, how, stores)
     assert _last(error_visible(history)) == twins.error_visible(history, FORBIDDEN)

@@ -32,12 +32,15 @@ def error_visible(history: History, forbidden: str) -> Wrong:
         runs = [e for e in runs if e.answered and e.answered.n < ask.sent_n]
         if ask.sent and runs and not ask.sent.is_error:
             last.append((ask.sent, runs[-1], ask.sent_n))
-    kept = [(s, r) for s, r, n in last if not r.failed and not _is_killed(history, r, n)]
-    good = {text for sent, run in kept for text in (sent.text, run.text)}
-    for sent, run, n in last:
-        if run.failed and (sent.text in good or not sent.text):
-            wrong.add(("error_visible.hidden", n))
-        elif run.failed and run.text not in sent.text and not _is_excused(history, run, n):
+    kept = [(s, r, n) for s, r, n in last if not r.failed and not _is_killed(history, r, n)]
+    for sent, run, n in (each for each in last if each[1].failed):
+        same = [at for s, r, at in kept if sent.text in (s.text, r.text)]
+        known = min(same, default=None) if sent.text else 0
+        if known is not None:
+            wrong.add(("error_visible.hidden", max(n, known)))
+        # A success that comes later takes nothing from what the request showed.
+        is_known = known is not None and known <= n
+        if not is_known and run.text not in sent.text and not _is_excused(history, run, n):
             wrong.add(("error_visible.reworded", n))
     for turn in trace.turns.values():
         for final in (s for s in turn.endings if claimed(s) == "completed"):
