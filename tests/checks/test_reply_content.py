@@ -268,31 +268,6 @@ def test_an_answer_is_escaped_for_a_page_only(said: str, sent: str, rules: list[
     assert _rules(_answered(said).final(sent)) == rules
 
 
-CODE = "So:\n```py\nif ready:\n    bake()\nelse:\n    wait()\n```\nThat is all of it."
-FLUSH = CODE.replace("    ", "")
-
-
-@pytest.mark.parametrize(
-    ("said", "sent", "rules"),
-    [
-        (CODE, " ".join(CODE.split()), ["code"]),
-        (CODE, FLUSH, ["code"]),
-        (CODE, f"Bot: {FLUSH}", ["code"]),
-        (CODE, CODE, []),
-        (CODE, CODE.replace("    ", "\t"), []),
-        (CODE, CODE.replace("```py\n", "").replace("```\n", ""), []),
-        (CODE, f"<p>So:</p><pre>{FLUSH[9:-20]}</pre> That is all of it.", []),
-        (CODE, CODE.replace("\n", "\r\n"), []),
-        (CODE, "> " + CODE.replace("\n", "\n> "), []),
-        (FLUSH, FLUSH, []),
-        ("Two\nlines, and no code at all.", "Two lines, and no code at all.", []),
-    ],
-)
-def test_code_keeps_its_lines(said: str, sent: str, rules: list[str]) -> None:
-    assert _rules(_answered(said).final(sent)) == rules
-    assert _rules(_answered(said).say(sent[:17], "partial").final(sent[17:])) in ([], rules)
-
-
 def test_broken_streams_are_not_sewn_together() -> None:
     broken: dict[str, Any] = {"outcome": "error", "complete": False, "stop": None}
     for text, rules in ((f"Take five hu{LONG}", ["sewn"]), (LONG, []), (f"Hm. {LONG}", [])):
