@@ -66,8 +66,9 @@ def shortened(text: str) -> Candidates[str]:
     text = yield from kept_of(mapped(lowered(len(first)), lambda n: " ".join(first[:n])), text)
     last = text.split()
     text = yield from kept_of(mapped(lowered(len(last)), lambda n: " ".join(last[-n:])), text)
-    if len(text) > WORD and len(text.split()) < 2:
-        yield from mapped(lowered(len(text)), lambda n: text[:n])
+    words = text.split()
+    if len(words) == 1 and len(words[0]) > WORD:  # without the blanks around it
+        yield from mapped(lowered(len(words[0])), lambda n: words[0][:n])
 
 
 def mapped(steps: Candidates[A], make: Callable[[A], B | None]) -> Candidates[B]:

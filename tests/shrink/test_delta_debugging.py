@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from harness.core.scenario.scenario import InboxItem, Scenario
@@ -49,6 +49,8 @@ def test_lowered_from_a_least_number() -> None:
 
 
 @given(st.text(max_size=200), st.integers(0, 20))
+@example(f" {'0' * WORD}", 0)
+@example(f" {'0' * (WORD + 1)}", 0)
 def test_a_shortened_text_is_a_part_of_its_words(text: str, needed: int) -> None:
     found = last(shortened(text), lambda short: len(short.split()) >= needed, text)
     assert found is not None
