@@ -22,9 +22,7 @@ _Thread = tuple[int, int]
 
 
 class _WaitingLine:
-    """Adds up the times of threads that come and go.
-
-    `left_out` are threads of the harness that work beside the run, by their kernel number."""
+    """Adds up the times of threads that come and go."""
 
     def __init__(self) -> None:
         self.begin_anew()
@@ -33,7 +31,6 @@ class _WaitingLine:
         """Forget the threads of the parent, and its lock, which one of them may hold."""
         self._lock = threading.Lock()
         self._last: dict[_Thread, float] = {}
-        self.left_out: set[int] = set()
         self._ended_s = self._late_s = 0.0
 
     def total_s(self) -> float:
@@ -68,14 +65,15 @@ add_late = _line.add_late
 """Tells how late a heartbeat was, in seconds."""
 
 
-def leave_out() -> None:
-    """Leave out the calling thread: it works for the harness, beside the run."""
-    _line.left_out.add(threading.get_native_id())
-
-
 def left_out() -> set[int]:
-    """The threads that work for the harness, beside the run, by their kernel number."""
-    return _line.left_out
+    """The threads that work for the harness, beside the run, by their kernel number.
+
+    They are read each time: the system gives the number of an ended thread to another one
+    (after 32,768 on many machines). A set that only grew took a late thread of a run for one of
+    the harness; the clock then moved while that thread worked.
+    """
+    own = (thread for thread in threading.enumerate() if isinstance(thread, BackgroundThread))
+    return {thread.native_id for thread in own if thread.native_id is not None}
 
 
 def processor_s(thread: threading.Thread) -> float:
@@ -100,9 +98,9 @@ def process_in_line_s(pid: int) -> float:
 
 def _times() -> Iterator[tuple[_Thread, float]]:
     """Yield the threads of this process with their time in line, then those of its children."""
-    me = os.getpid()
+    me, apart = os.getpid(), left_out()
     for task, (_, ready_s) in threads(me):
-        if task not in _line.left_out:
+        if task not in apart:
             yield (me, task), ready_s
     for child in descendants(me):
         for task, (running_s, ready_s) in threads(child):
@@ -128,7 +126,6 @@ class BackgroundThread(threading.Thread):
 
     def run(self) -> None:
         """Do the work, with these signals blocked; its time is not the run's."""
-        leave_out()
         signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
         super().run()
 

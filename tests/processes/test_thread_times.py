@@ -14,7 +14,7 @@ import pytest
 
 from harness.clock import RealWaitMeter
 from harness.processes import thread_times
-from harness.processes.thread_times import _WaitingLine
+from harness.processes.thread_times import BackgroundThread, _WaitingLine, left_out
 
 Times = dict[tuple[int, int], float]
 
@@ -54,22 +54,24 @@ def test_without_the_kernel_s_count_a_late_heartbeat_stands_for_it(times: Times)
 
 
 def test_a_thread_of_the_harness_is_left_out() -> None:
-    left_out, seen, over = threading.Event(), list[int](), threading.Event()
-
-    def beat() -> None:
-        thread_times.leave_out()
-        seen.append(threading.get_native_id())
-        left_out.set()
-        over.wait()
-
-    thread = threading.Thread(target=beat)
+    over = threading.Event()
+    thread = BackgroundThread(target=over.wait)
     thread.start()
-    left_out.wait()
     numbers = {thread for _, thread in dict(thread_times._times())}
     over.set()
     thread.join()
-    assert seen[0] not in numbers
+    assert thread.native_id not in numbers
     assert threading.get_native_id() in numbers or sys.platform != "linux"
+
+
+def test_the_number_of_an_ended_thread_of_the_harness_may_be_that_of_a_thread_of_a_run() -> None:
+    over = threading.Event()
+    thread = BackgroundThread(target=over.wait)
+    thread.start()
+    assert thread.native_id in left_out()
+    over.set()
+    thread.join()
+    assert thread.native_id not in left_out()
 
 
 def test_a_real_wait_is_seen() -> None:
