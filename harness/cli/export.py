@@ -15,6 +15,10 @@ from harness.report.exports import FORMATS, OF_ONE_RUN
 ARCHIVE = ".eval"
 """How a file of Inspect is named that is an archive."""
 
+DATED = frozenset({"otlp", "inspect"})
+"""The forms whose viewers choose by date. Phoenix shows the last seven days, so a run of the
+virtual clock is not seen before its day is asked for."""
+
 
 @click.command("export")
 @click.argument("runs", metavar="RUN...", type=NamedPath(), nargs=-1, required=True)
@@ -36,7 +40,7 @@ def command(runs: tuple[Path, ...], form: str, file: Path | None, as_json: bool)
     from harness.files.regular_file import write_atomically
     from harness.redaction.encoder import json_line
     from harness.report.exports import export
-    from harness.report.exports.exported_run import numbered
+    from harness.report.exports.exported_run import DAY, numbered
     from harness.runner.run_folder import read_history
 
     if as_json and file is None:
@@ -52,7 +56,8 @@ def command(runs: tuple[Path, ...], form: str, file: Path | None, as_json: bool)
     write_atomically(file, data)
     names = [run.name for run in found]
     row = {"file": str(file), "to": form, "runs": names, "bytes": len(data)}
-    terminal.out(json_line(row)) if as_json else terminal.note(f"written: {file}")
+    day = f"; in the viewer, choose the day of the run's clock: {DAY}" if form in DATED else ""
+    terminal.out(json_line(row)) if as_json else terminal.note(f"written: {file}{day}")
     return 0
 
 

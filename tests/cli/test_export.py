@@ -76,6 +76,12 @@ def test_a_scenario_names_its_run(played: Command) -> None:
     assert "no_progress_stop.same_failure" in done.out
 
 
+def test_a_viewer_that_shows_the_last_days_is_told_of_the_day(played: Command) -> None:
+    done = played("export", LOOP, "--to", "otlp", "-o", "runs.json")
+    day = "in the viewer, choose the day of the run's clock: 2026-01-01"
+    assert (done.status, done.out, done.err) == (0, "", f"written: runs.json; {day}\n")
+
+
 def test_a_file_that_is_there_is_replaced(played: Command, talks: Path) -> None:
     (talks / "card.svg").write_text("old", "utf-8")
     done = played("export", LOOP, "--to", "svg", "-o", "card.svg")

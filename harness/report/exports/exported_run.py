@@ -8,6 +8,7 @@ the virtual clock.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import blake2b
 
@@ -21,6 +22,9 @@ from harness.core.values.verdict import Verdict
 from harness.redaction.encoder import encoded
 
 MS, SECOND = 1_000_000, 1_000_000_000
+
+DAY = f"{datetime.fromtimestamp(EPOCH_S, UTC):%Y-%m-%d}"
+"""The day at which the clock of a run begins, for other programs."""
 
 
 class RunHead(msgspec.Struct, frozen=True, kw_only=True):

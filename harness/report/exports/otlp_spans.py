@@ -161,7 +161,9 @@ class _Session:
     ) -> dict[str, Json]:  # fmt: skip
         """A span around events and calls; without `calls` it is around all of the session."""
         around, inside = list(events), self.calls if calls is None else calls
-        begins = [*map(begin_ns, around), *(call.begin_ns for call in inside)]
+        # The wait for the user's message comes before the turn that it begins.
+        begins = [end_ns(e) if isinstance(e, Answered) else begin_ns(e) for e in around]
+        begins += (call.begin_ns for call in inside)
         ends = [*map(end_ns, around), *(call.end_ns for call in inside)]
         return {
             "traceId": self.run.trace_id(self.session),

@@ -13,10 +13,11 @@ from harness.core.history.exchanges import Execution
 from harness.core.history.history import History
 from harness.core.values.calls import ModelRequest
 from harness.core.values.messages import Json, ToolResult, ToolUse, user
+from harness.core.values.plans import Wait
 from harness.recordings.recognition import format_named
 from harness.recordings.transcripts import Recording, Transcript
 from harness.report.exports.call_spans import MESSAGES_MOST
-from harness.report.exports.exported_run import ExportedRun, numbered
+from harness.report.exports.exported_run import SECOND, ExportedRun, numbered
 from harness.report.exports.otlp_spans import otlp
 from tests.report.exports.made_runs import CATALOGUE, RunMaker, failing_run, histories, played
 
@@ -139,6 +140,17 @@ def test_a_model_call_says_what_was_asked_and_answered() -> None:
     assert answer["finish_reason"] == "tool_call"
     assert (call["type"], call["name"]) == ("tool_call", "read")
     assert call["arguments"] == {"path": "a.txt"}
+
+
+def test_the_wait_for_the_user_is_no_part_of_the_turn_that_it_ends() -> None:
+    made = RunMaker()
+    value = {"id": "m1", "session": "main", "text": "Go."}
+    waits = (Wait(16_000),)
+    made.history.answered("main/inbox#1", "inbox", 0, "main", 1, steps=waits, value=value)
+    made.at_ms = 16_000
+    made.tells("main", 1, "Done.")
+    run, turn = _spans(otlp([made.ended()]))
+    assert int(turn["startTimeUnixNano"]) - int(run["startTimeUnixNano"]) >= 16 * SECOND
 
 
 def test_a_finding_stands_at_the_call_that_begins_to_prove_it() -> None:
