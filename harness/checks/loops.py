@@ -8,7 +8,7 @@ not change as the run continues.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import Generic, NamedTuple, TypeVar
 
@@ -68,7 +68,7 @@ def no_progress_stop(
 
     A kill starts every count again, because an agent keeps its counts in memory. In a recording,
     `same_call` and `same_failure` report each whole series of equal steps, and `cycle` reports two
-    alternating calls. Source: invariant 11.
+    alternating calls. Calls of which each has a new result are no series. Source: invariant 11.
     """
     trace = history.trace
     if trace.world == "recording":
@@ -105,7 +105,7 @@ def _recorded(history: History, repeats: int) -> Iterator[Finding]:
     """Yield the series of equal steps in a recording; equal calls of one message count as one."""
     calls, results = list[_Step[CallMade]](), list[_Step[ResultMade]]()
     message_n, asked = 0, dict[str, tuple[int, str]]()
-    called, seen = dict[str, int](), dict[int, Hashable]()
+    called, seen = dict[str, int](), dict[int, tuple[bool, str]]()
     for event in history.events:
         if isinstance(event, Answered) and event.seam == "model":
             message_n = event.n
@@ -121,7 +121,8 @@ def _recorded(history: History, repeats: int) -> Iterator[Finding]:
     for run in same_call_runs([step.made for step in calls], repeats):
         text = f"{run.name} is called {run.length} times in a row with the same input"
         events = tuple(step.n for step in calls[run.start : run.start + run.length])
-        yield Finding("no_progress_stop.same_call", text, events)
+        if not _makes_progress([seen.get(n) for n in events]):
+            yield Finding("no_progress_stop.same_call", text, events)
     for run in same_fail_runs_explicit([step.made for step in results], repeats):
         failed = results[run.start : run.start + run.length]
         names = " and ".join(dict.fromkeys(step.made.name or "a tool" for step in failed))
@@ -132,8 +133,15 @@ def _recorded(history: History, repeats: int) -> Iterator[Finding]:
     yield from _recorded_cycles(calls, seen, repeats)
 
 
+def _makes_progress(results: Sequence[tuple[bool, str] | None]) -> bool:
+    """Whether each call succeeded with a text that no other had, apart from ids and times. Readers
+    of a background command do so."""
+    texts = {without_marks(said[1]) for said in results if said is not None and not said[0]}
+    return len(texts) == len(results)
+
+
 def _recorded_cycles(
-    calls: list[_Step[CallMade]], seen: dict[int, Hashable], repeats: int
+    calls: list[_Step[CallMade]], seen: Mapping[int, Hashable], repeats: int
 ) -> Iterator[Finding]:
     """Yield two alternating calls with equal results; `seen` has the result of each call by its
     event."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from harness.checks.loops import no_progress_stop
 from tests.checks.histories import Story, codes, loop, tools_run, use
 
@@ -13,11 +15,37 @@ def test_a_recording_is_judged_by_the_counts() -> None:
     assert found[0].events == tuple(tools_run(story))
 
 
-def test_in_a_recording_results_of_equal_calls_do_not_matter_and_turns_do_not_part() -> None:
+def test_in_a_recording_one_new_result_of_equal_calls_does_not_matter_and_turns_do_not_part() -> (
+    None
+):
     story = loop(Story(world="recording").turn("go"), "list", 2, content="a")
     story.reply("x").final().turn("again")
     found = no_progress_stop(loop(story, "list", 1, content="c").end())
     assert codes(found) == ["no_progress_stop.same_call"]
+
+
+@pytest.mark.parametrize(
+    ("results", "found"),
+    [
+        (["1 passed", "2 passed", "3 passed"], []),
+        (["running", "running", "done"], ["no_progress_stop.same_call"]),
+        (["at 10:00:01", "at 10:00:02", "at 10:00:03"], ["no_progress_stop.same_call"]),
+    ],
+)
+def test_in_a_recording_equal_calls_with_a_new_result_each_make_progress(
+    results: list[str], found: list[str]
+) -> None:
+    story = Story(world="recording").turn("go")
+    for text in results:
+        story.reply(use("BashOutput", {"bash_id": "1"})).tool(text)
+    assert codes(list(no_progress_stop(story.end()))) == found
+
+
+def test_in_a_recording_a_call_that_fails_in_other_ways_makes_no_progress() -> None:
+    story = Story(world="recording").turn("go")
+    for text in ("no such file", "disk full", "busy"):
+        story.reply(use("save")).tool(text, error=True)
+    assert codes(list(no_progress_stop(story.end()))) == ["no_progress_stop.same_call"]
 
 
 def test_in_a_recording_what_one_message_asks_for_again_is_one() -> None:
