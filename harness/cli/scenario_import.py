@@ -77,8 +77,13 @@ class ScenarioImport(msgspec.Struct, frozen=True, kw_only=True):
         yield f"found in it: {', '.join(self.findings) or 'nothing'}"
         for line in self.details():
             yield f"  {line}"
-        words = ["harness", "run", str(self.scenario), "--target", "SPEC", *plugin_flags()]
-        yield f"play it: {shlex.join(words)}"
+        yield f"play it: {self._command('run', '--target', 'SPEC')}"
+        if shown := next((fate.shown for fate in self.fates if fate.shown), ""):
+            small = self._command("shrink", "--target", "naive", "--keep", shown)
+            yield f"make it small: {small}"
+
+    def _command(self, verb: str, *words: str) -> str:
+        return shlex.join(["harness", verb, str(self.scenario), *words, *plugin_flags()])
 
     def details(self) -> Iterator[str]:
         """Return what became of the findings, then what the recording lacked."""

@@ -61,6 +61,8 @@ def test_a_loop_is_found_again_in_its_turn(tmp_path: Path) -> None:
     line = f"{CALL} in turn 2 of 2 is reproduced by a naive agent (see --at 2)"
     assert f"# {line}" in head
     assert f"  {line}" in list(made.text())
+    small = f"harness shrink {made.scenario} --target naive --keep {CALL}"
+    assert list(made.text())[-1] == f"make it small: {small}"
     (scenario,) = load_scenarios(made.scenario)
     assert {CALL, FAILURE} <= {f.code for f in run(scenario, naive).verdict.findings}
     assert run(scenario, reference).verdict.verdict == "pass"
@@ -82,7 +84,10 @@ def test_a_loop_from_before_the_turn_is_lost(tmp_path: Path) -> None:
     ("lines", "why"),
     [
         (_loop(3), "a run shows it at the 4th time, and it stands there 3 times"),
-        (_loop(5, "{}", failed=False), "its results differ, which in a run is progress"),
+        (
+            [*_loop(2, "busy", failed=False), *_loop(3, "{}", failed=False, at="u")],
+            "its results differ, which in a run is progress",
+        ),
         (
             [*_loop(2), ANSWERED, _said("user", "Again"), *_loop(2, at="u")],
             "its calls stand in several turns of the user, or in one message",
