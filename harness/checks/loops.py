@@ -68,7 +68,7 @@ def no_progress_stop(
 
     A kill starts every count again, because an agent keeps its counts in memory. In a recording,
     `same_call` and `same_failure` report each whole series of equal steps, and `cycle` reports two
-    alternating calls. Calls of which each has a new result are no series. Source: invariant 11.
+    alternating calls. Calls with a new result each do not count. Source: invariant 11.
     """
     trace = history.trace
     if trace.world == "recording":

@@ -80,7 +80,7 @@ class ScenarioImport(msgspec.Struct, frozen=True, kw_only=True):
         yield f"play it: {self._command('run', '--target', 'SPEC')}"
         if shown := next((fate.shown for fate in self.fates if fate.shown), ""):
             small = self._command("shrink", "--target", "naive", "--keep", shown)
-            yield f"make it small: {small}"
+            yield f"shrink it: {small}"
 
     def _command(self, verb: str, *words: str) -> str:
         return shlex.join(["harness", verb, str(self.scenario), *words, *plugin_flags()])

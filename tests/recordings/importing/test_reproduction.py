@@ -62,7 +62,7 @@ def test_a_loop_is_found_again_in_its_turn(tmp_path: Path) -> None:
     assert f"# {line}" in head
     assert f"  {line}" in list(made.text())
     small = f"harness shrink {made.scenario} --target naive --keep {CALL}"
-    assert list(made.text())[-1] == f"make it small: {small}"
+    assert list(made.text())[-1] == f"shrink it: {small}"
     (scenario,) = load_scenarios(made.scenario)
     assert {CALL, FAILURE} <= {f.code for f in run(scenario, naive).verdict.findings}
     assert run(scenario, reference).verdict.verdict == "pass"
