@@ -219,8 +219,7 @@ def _check_pair(one: History, other: History) -> None:
 def _screen(diff: Diff, verbose: bool, as_json: bool) -> Report:
     """Return the verb's own report: what differs, told at the end."""
     from harness.cli import terminal
-    from harness.report.diff_json import json_lines
-    from harness.report.diff_screen import details, screen
+    from harness.report.diff_screen import details, json_lines, screen
     from harness.verdicts.command_events import CommandFinished, Event
 
     width, paint = terminal.width(), terminal.paint()

@@ -2,7 +2,9 @@
 
 An agent finds the user's things by its working folder, HOME, TMPDIR and the XDG folders. Others are
 its import path, and absolute paths in settings. Each of them leads into the copy. What none
-of them covers is told before the probes, and looked at after them.
+of them covers is told before the probes, and looked at after them: files, by their sizes and times
+of change. The look sees any program, also one that runs no Python. It cannot tell who changed a
+file of a folder that all programs share, so it names what it saw and no culprit.
 """
 
 from __future__ import annotations
@@ -13,16 +15,95 @@ import shutil
 import site
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from harness.core.values.machine_names import SCRATCH_PREFIX
 from harness.core.values.visible_text import visible_line
 from harness.files.owner import scratch_folder
 from harness.scratch import named_places
 from harness.scratch.named_places import Place
-from harness.scratch.outside_watch import TEMPORARY, OutsideWatch
-from harness.scratch.project_copy import Copy, copy_project, with_paths
+from harness.scratch.project_copy import FILES_MOST, Copy, copy_project, entries, with_paths
+
+TEMPORARY = ("/tmp", "/var/tmp")
+"""Folders in which all programs of a machine write."""
+
+_SHARED_DEPTH = 2
+_SHARED_MOST = 5_000
+_NO_AGENT = (SCRATCH_PREFIX, "pytest-of-")
+"""What begins so in a temporary folder is ours, or of a test runner."""
+
+_Marks = dict[str, tuple[int, int]]
+
+
+class OutsideWatch:
+    """The state of a project, of named places, of temporary folders and of a home folder."""
+
+    def __init__(self, folder: Path, places: Iterable[str], home: Path) -> None:
+        self._folder, self._places, self._home = folder, tuple(places), home
+        self._before = self._marks()
+
+    def changed(self) -> list[str]:
+        """The paths that are new, gone or changed since the last call, the project's own first.
+
+        A folder is left out where a change below it is told.
+        """
+        before, self._before = self._before, self._marks()
+        paths = {p for p in {*before, *self._before} if before.get(p) != self._before.get(p)}
+        above = {str(parent) for path in paths for parent in Path(path).parents}
+        own = str(self._folder)
+        return sorted(paths - above, key=lambda p: (not p.startswith(own), p in before, p))
+
+    def _marks(self) -> _Marks:
+        found: _Marks = {}
+        for number, one in enumerate(entries(self._folder)):
+            if one.kind == "file" and number <= FILES_MOST:
+                _mark(found, str(self._folder / one.name))
+        for place in self._places:
+            for path in (place, f"{place}-wal", f"{place}-journal"):
+                _mark(found, path)
+            found |= dict(_shared(Path(place), _SHARED_DEPTH))
+        for folder, depth in self._shared_folders():
+            found |= dict(_shared(folder, depth))
+        return found
+
+    def _shared_folders(self) -> Iterator[tuple[Path, int]]:
+        yield from ((Path(folder), 0) for folder in TEMPORARY)
+        yield self._home, 0
+        for name in (".cache", ".config", ".local/share", ".local/state"):
+            yield self._home / name, _SHARED_DEPTH
+
+
+def _mark(found: _Marks, path: str) -> None:
+    try:
+        state = os.lstat(path)
+    except OSError:
+        return
+    found[path] = (state.st_mtime_ns, state.st_size)
+
+
+def _shared(folder: Path, depth: int) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield the marks of this user's files and folders in a folder, down to a depth."""
+    waiting = [(str(folder), depth)]
+    left = _SHARED_MOST
+    for place, below in waiting:
+        try:
+            inside = list(os.scandir(place))
+        except OSError:
+            continue
+        for entry in inside[:left]:
+            left -= 1
+            try:
+                state = entry.stat(follow_symlinks=False)
+            except OSError:
+                continue
+            if state.st_uid != os.getuid() or entry.name.startswith(_NO_AGENT):
+                continue
+            yield entry.path, (state.st_mtime_ns, state.st_size)
+            if below and entry.is_dir(follow_symlinks=False):
+                waiting.append((entry.path, below - 1))
+
 
 _TOOLS = {
     "ASDF_DATA_DIR": ".asdf",
@@ -92,7 +173,7 @@ class ScratchWorld:
         tools = {name: str(home / below) for name, below in _TOOLS.items()
                  if name not in os.environ and (home / below).is_dir()}  # fmt: skip
         packages = {"PYTHONUSERBASE": site.getuserbase()} if site.ENABLE_USER_SITE else {}
-        modules = {"PYTHONPATH": os.pathsep.join(entries)} if (entries := self.path()) else {}
+        modules = {"PYTHONPATH": os.pathsep.join(found)} if (found := self.path()) else {}
         here = {"PWD": str(self.folder)}
         return {**self._moved(), **tools, **packages, **made, **modules, **here}
 

@@ -1,24 +1,28 @@
 """Which fault can meet which call of a scenario: found by runs with a probe for each fault.
 
-A probe strikes nowhere, so all of them see the calls of the same run. Where the agent is killed by
-a fault of the scenario itself, its lives are processes, so the probes tell by a file.
+A probe only looks: at which calls its fault would change the answer, and to which plan. Two faults
+that come to one plan at one call are one fault there. A probe strikes nowhere, so all of them see
+the calls of the same run. Where the agent is killed by a fault of the scenario itself, its lives
+are processes, so the probes tell by a file.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from harness import faults, providers
+from harness.core.history.past import Past
 from harness.core.scenario.scenario import FaultSpec, Scenario
 from harness.core.transition.arming import ArmedFault, seam_of
-from harness.core.transition.fault_probe import FaultProbe
 from harness.core.values.calls import Call
+from harness.core.values.draws import Draws
 from harness.core.values.plans import Plan
 from harness.files.owner import scratch_folder
 from harness.fuzz.fault_grammar import places, variations
@@ -26,6 +30,29 @@ from harness.redaction.encoder import encoded, own_line
 from harness.runner import Run, run
 from harness.runner.needs import World, unplayable
 from harness.targets import TargetSpec
+
+Told = Callable[[Call, int, Plan], None]
+"""Takes a call, its number among the calls that the fault counts, and the plan after the fault."""
+
+
+class FaultProbe(ArmedFault):
+    """An armed fault that tells what it would change, and changes nothing."""
+
+    def __init__(self, told: Told, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._told = told
+
+    def is_due(self, call: Call, past: Past, draws: Draws) -> bool:
+        """Whether the fault counts this call."""
+        return bool(self.ordinal(call, past))
+
+    def bend(self, call: Call, past: Past, draws: Draws, plan: Plan) -> Plan:
+        """The unchanged plan, after telling the changed one."""
+        if number := self.ordinal(call, past):
+            bent = self.bent(call, past, draws, plan)
+            if bent != plan:
+                self._told(call, number, bent)
+        return plan
 
 
 class Meeting(msgspec.Struct, frozen=True):

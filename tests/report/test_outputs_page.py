@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from harness.core.values.verdict import Verdict
-from harness.report import diff_json
+from harness.report import diff_screen
 from harness.report.media.json_lines import baseline_line, judged_line, last_line, run_line
 from harness.verdicts.baseline import BaselineChange
 from harness.verdicts.reach import Reach
@@ -26,8 +26,8 @@ OBJECTS: dict[str, dict[str, Any]] = {
     "last": json.loads(last_line([Lack("cancel", "unused", "needs cancel", 3)], 2, Reach(runs=1))),
     "reach": cast(dict[str, Any], Reach(runs=1).as_json()),
     "baseline": json.loads(baseline_line(BaselineChange("b.tsv", 0, (), (), written=False))),
-    "diff": json.loads(diff_json.run_line(run_diff())),
-    "diff_last": json.loads(diff_json.last_line(Diff("one", "two", (run_diff(),)))),
+    "diff": json.loads(diff_screen.run_line(run_diff())),
+    "diff_last": json.loads(diff_screen.last_line(Diff("one", "two", (run_diff(),)))),
     "transcript": json.loads(
         judged_line(of_transcript("f", "t", "har", Verdict("pass"), counts={}))
     ),

@@ -88,9 +88,8 @@ def test_the_files_of_all_programs_are_one_line(
 ) -> None:
     shared = tmp_path / "shared"
     shared.mkdir()
-    for module in ("outside_watch", "scratch_world"):
-        found = import_module(f"harness.scratch.{module}")  # a function has the name of one
-        monkeypatch.setattr(found, "TEMPORARY", (str(shared),))
+    found = import_module("harness.scratch.scratch_world")  # a function has its name
+    monkeypatch.setattr(found, "TEMPORARY", (str(shared),))
     with scratch_world(project) as world:
         for name in "abc":
             (shared / name).touch()

@@ -2,12 +2,17 @@
 
 A session of a run is a sample with its last conversation: what the model was shown last, and its
 answer. The verdict is its score. Ids and times follow from the runs, and the archive's members have
-no date, so two exports are equal byte by byte. Source: inspect_ai.log, version 2 of the format.
+no date, so two exports are equal byte by byte.
+
+Messages have one row for each result, and calls apart from the content. Inspect takes an object
+alone for the arguments of a call. Arguments of another type stand in `parse_error`, where Inspect
+keeps what its own models write wrongly. A part that it has no word for is kept as JSON text.
+Source: inspect_ai.log, version 2 of the format; inspect_ai.model, `ChatMessage`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b
 from io import BytesIO
@@ -15,13 +20,22 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from harness.clock.virtual_clock import EPOCH_S
 from harness.core.history.exchanges import Exchange
-from harness.core.values.messages import Json, Message, Text
+from harness.core.values.messages import (
+    Block,
+    Json,
+    Message,
+    Opaque,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    side,
+)
 from harness.core.values.plans import WINDOW_FULL
 from harness.core.values.verdict import VerdictWord
-from harness.redaction.encoder import json_bytes, json_document
+from harness.redaction.encoder import json_bytes, json_document, json_line
 from harness.report.exports.call_spans import provider
 from harness.report.exports.exported_run import ExportedRun
-from harness.report.exports.inspect_messages import messages_of
 
 _VERSION, _EPOCH, _SCORER = 2, 1, "harness"
 _BEGUN = datetime.fromtimestamp(EPOCH_S, UTC).isoformat()
@@ -185,3 +199,64 @@ def _model(run: ExportedRun) -> str:
     if first is None:
         return ""
     return f"{provider(first.called.provider)}/{first.request.model}"
+
+
+def messages_of(said: Iterable[Message], sample: str) -> Iterator[dict[str, Json]]:
+    """The rows of messages; the ids follow from that of the sample."""
+    names: dict[str, str] = {}
+    number = 0
+    for message in said:
+        names.update({use.id: use.name for use in message.tool_uses})
+        for row in _rows(message, names):
+            number += 1
+            yield {"id": f"{sample}-{number}", **row}
+
+
+def _rows(message: Message, names: dict[str, str]) -> Iterator[dict[str, Json]]:
+    yield from (_result(result, names) for result in message.tool_results)
+    rest = [b for b in message.blocks if not isinstance(b, (ToolResult, ToolUse))]
+    uses = message.tool_uses
+    if not (rest or uses) and message.tool_results:
+        return
+    role = side(message)
+    row: dict[str, Json] = {"role": "user" if role == "tool" else role, "content": _content(rest)}
+    yield {**row, "tool_calls": list(map(_call, uses))} if uses else row
+
+
+def _content(blocks: Sequence[Block]) -> Json:
+    """A text alone, or a list of parts."""
+    if all(isinstance(block, Text) for block in blocks) and len(blocks) < 2:
+        return "".join(block.text for block in blocks if isinstance(block, Text))
+    return list(map(_part, blocks))
+
+
+def _part(block: Block) -> dict[str, Json]:
+    match block:
+        case Text(text):
+            return {"type": "text", "text": text}
+        case Thinking(text):
+            hidden = bool(block.redacted)
+            signed = block.redacted or block.signature or None
+            return {"type": "reasoning", "reasoning": text, "signature": signed, "redacted": hidden}
+        case Opaque():
+            return {"type": "text", "text": str(json_line(block.value))}
+    return {"type": "text", "text": str(json_line(block))}
+
+
+def _call(use: ToolUse) -> dict[str, Json]:
+    row: dict[str, Json] = {"id": use.id, "function": use.name, "type": "function"}
+    if isinstance(use.input, dict):
+        return {**row, "arguments": use.input}
+    return {**row, "arguments": {}, "parse_error": f"not an object: {json_line(use.input)}"}
+
+
+def _result(result: ToolResult, names: dict[str, str]) -> dict[str, Json]:
+    content = result.content
+    row: dict[str, Json] = {
+        "role": "tool",
+        "content": content if isinstance(content, str) else list(map(_part, content)),
+        "tool_call_id": result.id,
+        "function": names.get(result.id),
+    }
+    failed = {"type": "unknown", "message": result.text}
+    return {**row, "error": failed} if result.is_error else row

@@ -35,8 +35,8 @@ from harness.fuzz.campaign_journal import CampaignPlan, Journal
 from harness.fuzz.findings import ShrunkFinding
 from harness.recordings.transcripts import Refusal
 from harness.redaction.encoder import encoded, reported
-from harness.report.diff_json import json_lines as diff_lines
 from harness.report.diff_screen import details, screen
+from harness.report.diff_screen import json_lines as diff_lines
 from harness.report.html.html_page import page, page_part
 from harness.report.media import json_lines
 from harness.report.media.github import github
