@@ -14,20 +14,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from harness.adapters.shared.framework_agent import (
-    LACKS,
-    PERSISTENT,
     FrameworkAgent,
+    adapted,
     answer_of,
     api_error,
     converse,
     may_run,
+    seed_of,
     sorry_for,
     wire_of_class,
 )
-from harness.adapters.shared.seeds import seed_of
 from harness.core.values.brief import ToolError
 from harness.core.values.messages import Block, Message, Opaque, Text, ToolResult, ToolUse
 
@@ -62,8 +59,7 @@ def google_adk(
         kinds = (AdkError, LlmCallsLimitExceededError, api_error(brief.wire))
         await converse(brief, chat.answer, sorry_for(*kinds))
 
-    capabilities = msgspec.structs.replace(PERSISTENT if service else LACKS, cancel=None)
-    return FrameworkAgent("google_adk", play, (wire,) if wire else (), capabilities)
+    return adapted("google_adk", play, wire, service, cancels=True)
 
 
 class Chat:

@@ -17,20 +17,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from harness.adapters.shared.framework_agent import (
-    LACKS,
-    PERSISTENT,
     FrameworkAgent,
+    adapted,
     answer_of,
     converse,
     refusal_of,
     said_to,
+    seed_of,
     sorry_for,
     wire_of_class,
 )
-from harness.adapters.shared.seeds import seed_of
 from harness.core.values.messages import Message, Opaque, Text, ToolResult, ToolUse
 
 _MODELS = {
@@ -64,8 +61,7 @@ def agno(
         past = seed_of(brief) if database else []
         await converse(brief, Chat(brief, bot, past, settings).answer, sorry_for(RunFailed))
 
-    capabilities = msgspec.structs.replace(PERSISTENT if database else LACKS, cancel=None)
-    return FrameworkAgent("agno", play, (wire,) if wire else (), capabilities)
+    return adapted("agno", play, wire, database, cancels=True)
 
 
 class Chat:

@@ -16,19 +16,16 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from harness.adapters.shared.framework_agent import (
-    LACKS,
-    PERSISTENT,
     FrameworkAgent,
+    adapted,
     answer_of,
     converse,
     may_run,
+    seed_of,
     sorry_for,
     wire_of_class,
 )
-from harness.adapters.shared.seeds import seed_of
 from harness.core.values.brief import ToolError
 from harness.core.values.messages import Block, Message, Opaque, Text, ToolResult, ToolUse
 
@@ -71,8 +68,7 @@ def agent_framework(
         chat = Chat(brief, bot, (kept, store), past, settings)
         await converse(brief, chat.answer, sorry_for(AgentFrameworkException))
 
-    capabilities = msgspec.structs.replace(PERSISTENT if persists else LACKS, cancel=None)
-    return FrameworkAgent("agent_framework", play, (wire,) if wire else (), capabilities)
+    return adapted("agent_framework", play, wire, persists, cancels=True)
 
 
 class Chat:

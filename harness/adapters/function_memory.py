@@ -14,19 +14,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from harness.adapters.shared.framework_agent import (
-    LACKS,
-    PERSISTENT,
     FrameworkAgent,
+    adapted,
     answer_of,
     api_error,
     converse,
+    seed_of,
     sorry_for,
     wire_of_class,
 )
-from harness.adapters.shared.seeds import seed_of
 from harness.core.values.brief import ToolError
 from harness.core.values.messages import Block, Message, Opaque, Text, ToolResult, ToolUse
 
@@ -49,8 +46,7 @@ def llama_index(
         chat = Chat(brief, _agent_of(brief, agent), memory, settings)
         await converse(brief, chat.answer, sorry_for(WorkflowRuntimeError, api_error(brief.wire)))
 
-    capabilities = msgspec.structs.replace(PERSISTENT if memory else LACKS, cancel=None)
-    return FrameworkAgent("llama_index", play, (wire,) if wire else (), capabilities)
+    return adapted("llama_index", play, wire, memory, cancels=True)
 
 
 class Chat:

@@ -18,9 +18,9 @@ from harness.adapters.shared.framework_agent import (
     FrameworkAgent,
     answer_of,
     converse,
+    seed_of,
     sorry_for,
 )
-from harness.adapters.shared.seeds import seed_of
 from harness.core.values.brief import ToolError
 from harness.core.values.messages import Block, Json, Message, Opaque, Text, ToolResult, ToolUse
 

@@ -16,17 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from harness.adapters.shared.framework_agent import (
-    LACKS,
-    PERSISTENT,
     FrameworkAgent,
+    adapted,
     answer_of,
     converse,
     refusal_of,
     said_to,
+    seed_of,
     sorry_for,
     wire_of_class,
 )
-from harness.adapters.shared.seeds import seed_of
 from harness.core.values.brief import ToolError
 from harness.core.values.messages import Block, Message, Opaque, Text, ToolResult, ToolUse
 
@@ -73,8 +72,7 @@ def pydantic_ai(
         with agent.override(model=_model(brief, agent.model), tools=[], toolsets=[offered]):
             await converse(brief, sessions.answer, sorry_for(AgentRunError))
 
-    capabilities = PERSISTENT if store else LACKS
-    return FrameworkAgent("pydantic_ai", play, (wire,) if wire else (), capabilities)
+    return adapted("pydantic_ai", play, wire, store)
 
 
 def _deferred() -> Any:

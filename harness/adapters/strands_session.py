@@ -19,18 +19,17 @@ from typing import Any
 import msgspec
 
 from harness.adapters.shared.framework_agent import (
-    LACKS,
-    PERSISTENT,
     FrameworkAgent,
+    adapted,
     answer_of,
     api_error,
     converse,
     refusal_of,
     said_to,
+    seed_of,
     sorry_for,
     wire_of_class,
 )
-from harness.adapters.shared.seeds import seed_of
 from harness.core.values.brief import ToolError
 from harness.core.values.calls import Approval
 from harness.core.values.messages import Block, Message, Opaque, Text, ToolResult, ToolUse
@@ -66,8 +65,7 @@ def strands(
         )
         await converse(brief, chat.answer, sorry_for(*raised, api_error(brief.wire)))
 
-    capabilities = msgspec.structs.replace(PERSISTENT if sessions else LACKS, cancel=None)
-    return FrameworkAgent("strands", play, (wire,) if wire else (), capabilities)
+    return adapted("strands", play, wire, sessions, cancels=True)
 
 
 class Chat:

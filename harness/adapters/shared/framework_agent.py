@@ -13,12 +13,14 @@ import tomllib
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from harness.core.values.brief import ToolError
 from harness.core.values.calls import Approval
+from harness.core.values.messages import Message
 from harness.core.values.profile import Capabilities, Profile
 from harness.core.values.strict import Strict
 from harness.core.values.table_file import package_text
@@ -126,6 +128,19 @@ class FrameworkAgent:
         return msgspec.structs.replace(known, wires=wires, capabilities=self._capabilities)
 
 
+def adapted(
+    framework: str, play: Callable[[Any], Any], wire: str, keeps: Any, *, cancels: bool = False
+) -> FrameworkAgent:
+    """The agent whose own model is of a wire, "" where it does not tell.
+
+    `keeps`: what the user gave for sessions in the run's folder, if anything. `cancels`: the
+    framework has a cancel.
+    """
+    has = PERSISTENT if keeps else LACKS
+    has = msgspec.structs.replace(has, cancel=None) if cancels else has
+    return FrameworkAgent(framework, play, (wire,) if wire else (), has)
+
+
 @cache
 def frameworks() -> dict[str, Framework]:
     """The frameworks by the names of their adapters."""
@@ -179,6 +194,13 @@ def answer_of(tool: Any, given: Any, id: str = "") -> Any:
         return tool.call(given, id=id)
     except (ToolError, RuntimeError, TimeoutError, ConnectionError) as error:
         raise ToolError(str(error)) from error
+
+
+def seed_of(brief: Any) -> list[Message]:
+    """The messages that the run's session begins with."""
+    seed = Path(brief.session_dir, "seed.jsonl")
+    lines = seed.read_bytes().splitlines() if seed.exists() else []
+    return [msgspec.json.decode(line, type=Message) for line in lines]
 
 
 def wire_of_class(own: Any, classes: Mapping[str, str]) -> str:
