@@ -14,7 +14,17 @@ import msgspec
 from harness.core.scenario.scenario import SessionName
 from harness.core.transition.ports import Moment
 from harness.core.values.calls import Inbound, InboundKind, InboxRequest, OutboxRequest
-from harness.core.values.plans import Answer, Delivered, Head, Kill, Plan, Raise, Send, Wait
+from harness.core.values.plans import (
+    Answer,
+    Delivered,
+    Head,
+    Kill,
+    Plan,
+    Raise,
+    Send,
+    Wait,
+    due_message,
+)
 from harness.core.values.strict import Count, FromOne, Seconds
 from harness.faults.shared.pieces import ms
 
@@ -53,7 +63,7 @@ def repeated_by_the_user(moment: Moment, plan: Plan) -> Plan:
 
 def overtaken(moment: Moment, plan: Plan) -> Plan:
     """The message that is due was written before the last one, and overtaken by it on the way."""
-    last, inbound = _former(moment), _due(plan)
+    last, inbound = _former(moment), due_message(plan)
     if last is None or inbound is None or inbound.at_ms < last.at_ms:
         return plan
     return _changed(plan, at_ms=last.at_ms - 1_000)
@@ -96,13 +106,13 @@ def attachment_only(moment: Moment, plan: Plan) -> Plan:
 
 def attachment_too_large(moment: Moment, plan: Plan, *, characters: Characters = 2_000_000) -> Plan:
     """The message has a whole file pasted into it."""
-    inbound = _due(plan)
+    inbound = due_message(plan)
     return _changed(plan, text=f"{inbound.text}\n{'x' * characters}") if inbound else plan
 
 
 def attachment_of_wrong_type(moment: Moment, plan: Plan) -> Plan:
     """The message holds a binary file that somebody took for text: NUL, half characters."""
-    inbound = _due(plan)
+    inbound = due_message(plan)
     return _changed(plan, text=f"{inbound.text}\n\u0000PNG\udcff\u2028\ufffe") if inbound else plan
 
 
@@ -181,12 +191,6 @@ def _is_poll(moment: Moment) -> bool:
     return isinstance(moment.call.request, InboxRequest) and moment.call.request.poll
 
 
-def _due(plan: Plan) -> Inbound | None:
-    """The message that the plan delivers; None for the inbox's end."""
-    values = (step.value for step in plan if isinstance(step, Answer))
-    return next((value.inbound for value in values if isinstance(value, Delivered)), None)
-
-
 def _delivering(moment: Moment, plan: Plan, inbound: Inbound | None) -> Plan:
     """The plan with another message in place of the one that is due; as it is without one."""
     if inbound is None or _is_poll(moment):
@@ -197,7 +201,7 @@ def _delivering(moment: Moment, plan: Plan, inbound: Inbound | None) -> Plan:
 
 def _changed(plan: Plan, **fields: object) -> Plan:
     """The plan with the message that is due made another; as it is at the inbox's end."""
-    inbound = _due(plan)
+    inbound = due_message(plan)
     if inbound is None or inbound.kind != "message":
         return plan
     made = msgspec.structs.replace(inbound, **fields)

@@ -18,11 +18,14 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BufferedReader
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from harness.core.values.errors import InputError
 from harness.files.owner import remove_unfinished, tag
+
+ValueT = TypeVar("ValueT")
 
 MAX_BYTES = 256 * 1024 * 1024
 """The most bytes of a file that is read whole."""
@@ -95,6 +98,14 @@ def _content(file: BufferedReader, path: Path) -> Iterator[BufferedReader | gzip
             yield unpacked
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError("gzip is torn", str(path), more=str(error)) from None
+
+
+def stored(path: Path, kind: type[ValueT], name: str) -> ValueT:
+    """The value of a JSON file that the harness wrote; raises InputError for a file without one."""
+    try:
+        return msgspec.json.decode(whole(path), type=kind)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"no {name}: {error}", str(path)) from None
 
 
 def text_of(path: Path) -> str:

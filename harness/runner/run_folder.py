@@ -11,8 +11,6 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import msgspec
-
 from harness import providers
 from harness.cassettes.folder_redaction import redact_folder
 from harness.core.history.event_log import BadLine
@@ -21,7 +19,7 @@ from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import Verdict
 from harness.files.owner import KEPT_PREFIX
-from harness.files.regular_file import whole, write_atomically
+from harness.files.regular_file import stored, whole, write_atomically
 from harness.redaction.encoder import encoded, event_line, json_document, reported
 
 HISTORY, VERDICT = "history.jsonl", "verdict.json"
@@ -99,12 +97,7 @@ def read_verdict(history: Path) -> Verdict | None:
     """Read the stored verdict beside a history; None without one. Raises InputError for a file that
     holds none."""
     file = history.with_name(VERDICT)
-    if not file.is_file():
-        return None
-    try:
-        return msgspec.json.decode(whole(file), type=Verdict)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"no verdict: {error}", str(file)) from None
+    return stored(file, Verdict, "verdict") if file.is_file() else None
 
 
 def verdict_text(verdict: Verdict) -> bytes:

@@ -15,7 +15,7 @@ import msgspec
 from harness.core.values.errors import InputError
 from harness.core.values.finding_key import Cause
 from harness.core.values.verdict import Finding
-from harness.files.regular_file import whole
+from harness.files.regular_file import stored
 from harness.fuzz.findings import FOLDER, ShrunkFinding
 from harness.sweep.case_runs import CaseResult
 from harness.sweep.cases import Case
@@ -190,10 +190,7 @@ def read_certificate(folder: Path) -> Certificate:
     path = folder / FILE
     if not path.exists():
         raise InputError("no certificate here: the sweep has not ended", str(path))
-    try:
-        return msgspec.json.decode(whole(path), type=Certificate)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"no certificate: {error}", str(path)) from None
+    return stored(path, Certificate, "certificate")
 
 
 def difference(one: Certificate, other: Certificate) -> list[str]:

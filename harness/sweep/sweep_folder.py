@@ -21,7 +21,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.profile import Profile
 from harness.core.values.verdict import Finding, VerdictWord
 from harness.files.appended_lines import AppendedLines, lines_in, without_torn_line
-from harness.files.regular_file import whole, write_atomically
+from harness.files.regular_file import stored, whole, write_atomically
 from harness.redaction.encoder import json_bytes
 from harness.sweep.case_runs import CaseResult, PlayedCase
 from harness.sweep.cases import Case, NotReached
@@ -156,7 +156,9 @@ class ResultFile:
         path = folder / RESULTS
         kept = without_torn_line(whole(path)) if path.exists() else b""
         self.results = list(lines_in(kept, _results, path, "sweep"))
-        self.reach = _read_reach(folder / REACH) if kept else NOTHING
+        told = folder / REACH
+        has_told = kept and told.exists()
+        self.reach = stored(told, Reach, "reach of a sweep") if has_told else NOTHING
         self._folder, self._lines = folder, AppendedLines(path, len(kept))
 
     def write(self, played: PlayedCase) -> None:
@@ -178,15 +180,6 @@ class ResultFile:
         if self.reach.runs:
             write_atomically(self._folder / REACH, json_bytes(self.reach))
         self._lines.close()
-
-
-def _read_reach(path: Path) -> Reach:
-    if not path.exists():
-        return NOTHING
-    try:
-        return msgspec.json.decode(whole(path), type=Reach)
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"no reach of a sweep: {error}", str(path)) from None
 
 
 def history_file(folder: Path, number: int) -> Path:

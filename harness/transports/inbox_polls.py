@@ -10,11 +10,11 @@ from urllib.parse import parse_qs, quote
 import msgspec
 
 from harness.core.values.calls import Inbound
-from harness.core.values.plans import Answer, Delivered, Head, Plan, Send, Wait
+from harness.core.values.plans import Answer, Delivered, Head, Plan, Send, Wait, due_message
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.http_answers import as_http
 from harness.transports.http_connection import Request
-from harness.transports.message_channel import due_message, told_message
+from harness.transports.message_channel import told_message
 
 INBOX_WAIT_MS = 20_000
 """How long the inbox keeps a client waiting before it says 202: ask again."""

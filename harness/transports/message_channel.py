@@ -20,7 +20,7 @@ import msgspec
 
 from harness.core.values.calls import Inbound
 from harness.core.values.errors import InputError, RunStopped
-from harness.core.values.plans import Answer, Delivered, Kill, Plan, Raise, Send
+from harness.core.values.plans import Answer, Delivered, Kill, Plan, Raise, Send, due_message
 from harness.processes.thread_times import BackgroundThread
 from harness.transports.dispatcher import Dispatcher, is_stop
 
@@ -44,12 +44,6 @@ def told_message(inbound: Inbound | None) -> dict[str, object]:
     if inbound is None:
         return {"kind": "end"}
     return {name: getattr(inbound, name) for name in _FIELDS}
-
-
-def due_message(plan: Plan) -> Inbound | None:
-    """The message that a plan delivers; None without one."""
-    values = (step.value for step in plan if isinstance(step, Answer))
-    return next((value.inbound for value in values if isinstance(value, Delivered)), None)
 
 
 class MessageChannel:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import IO, TypeVar
 from urllib.parse import unquote
 
@@ -145,12 +145,8 @@ class Endpoints:
 
     def _told_of_cancel(self, session: str, pause: Callable[[float], None]) -> Plan:
         """Answer once the open turn is cancelled, or that none was when the client has waited."""
-        with self.dispatcher.waiting_for_news():
-            for _ in range(int(INBOX_WAIT_MS / 1000 / LOOK_S)):
-                if self.dispatcher.cancelled_in_turn(session):
-                    return json_answer(200, {"cancelled": True})
-                pause(LOOK_S)
-        return json_answer(200, {"cancelled": False})
+        cancelled = partial(self.dispatcher.cancelled_in_turn, session)
+        return json_answer(200, {"cancelled": self._came(cancelled, INBOX_WAIT_MS / 1000, pause)})
 
     def _take_list(self, session: str) -> None:
         self._listed.add(session or "main")
@@ -161,12 +157,19 @@ class Endpoints:
         An agent answers that a session is open before it has asked its MCP servers. A message that
         comes earlier meets an agent without tools.
         """
+        listed = self._came(lambda: session in self._listed, LIST_WAIT_S, pause)
+        return json_answer(200, {"listed": listed})
+
+    def _came(
+        self, news: Callable[[], bool], wait_s: float, pause: Callable[[float], None]
+    ) -> bool:
+        """Look for news until it is there, or the client has waited."""
         with self.dispatcher.waiting_for_news():
-            for _ in range(int(LIST_WAIT_S / LOOK_S)):
-                if session in self._listed:
-                    return json_answer(200, {"listed": True})
+            for _ in range(int(wait_s / LOOK_S)):
+                if news():
+                    return True
                 pause(LOOK_S)
-        return json_answer(200, {"listed": False})
+        return False
 
     def _mcp(self, request: Request, session: str) -> Plan:
         """Serve the tools over MCP; the package `mcp` is loaded at the first request."""

@@ -209,6 +209,12 @@ DATA: Callable[[Send], bytes] = attrgetter("data")
 _SEND: frozenset[type[Step]] = frozenset({Send})
 
 
+def due_message(plan: Plan) -> Inbound | None:
+    """The message that a plan delivers; None without one."""
+    values = (step.value for step in plan if isinstance(step, Answer))
+    return next((value.inbound for value in values if isinstance(value, Delivered)), None)
+
+
 def only_sends(plan: Plan) -> TypeGuard[tuple[Send, ...]]:
     """Whether the plan only sends bytes, as most plans do."""
     return _SEND.issuperset(map(type, plan))
