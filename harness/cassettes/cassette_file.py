@@ -126,11 +126,6 @@ def parse_cassette(data: bytes) -> Cassette:
     return read_archive(data) if har.is_har(data) else read_foreign(data)
 
 
-def exchanges_in(data: bytes) -> list[CassetteExchange]:
-    """The calls to a model of a cassette's bytes; InputError with the place in it."""
-    return list(calls(parse_cassette(data)))
-
-
 def calls(cassette: Cassette, *, timed: bool = False) -> Iterator[CassetteExchange]:
     """The calls to a model of a cassette, decoded; other calls are skipped.
 

@@ -119,16 +119,6 @@ class _Read(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(dict.fromkeys(place.code for place in self.places))
 
 
-def import_file(asked: ImportRequest) -> ScenarioImport:
-    """Write the scenario of a recording, and its cassette if it has bytes.
-
-    Raises InputError as `imported` does.
-    """
-    made, write = imported(asked)
-    write()
-    return made
-
-
 def imported(asked: ImportRequest) -> tuple[ScenarioImport, Callable[[], None]]:
     """Return a recording as a scenario, and a function that writes it; all reading is done first.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from harness.cassettes.cassette_file import exchanges_in
 from harness.cassettes.cassette_player import CassettePlayer
 from harness.cassettes.request_index import CassetteIndex
 from harness.core.history.events import Answered
@@ -16,6 +15,7 @@ from harness.core.values.calls import Received
 from harness.core.values.plans import Send
 from harness.providers import by_name
 from tests.cassettes.recorded import ASK, cassette
+from tests.recordings.imports import exchanges_in
 
 
 class Played:

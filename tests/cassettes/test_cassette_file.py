@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.cassettes.cassette_file import exchanges_in, read_cassette
+from harness.cassettes.cassette_file import read_cassette
 from harness.core.values.errors import InputError
 from tests.cassettes.recorded import ASK, cassette, interaction, said
+from tests.recordings.imports import exchanges_in
 
 
 def test_an_exchange_has_request_and_answer() -> None:

@@ -7,11 +7,12 @@ import json
 import pytest
 import yaml
 
-from harness.cassettes.cassette_file import exchanges_in, line_of, read_foreign
+from harness.cassettes.cassette_file import line_of, read_foreign
 from harness.core.values.errors import InputError
 from harness.recordings.http_interaction import Interaction
 from tests.cassettes.recorded import cassette, interaction
 from tests.recordings.cassettes import ANSWER, DIALECTS, MESSAGES_URL, REQUEST
+from tests.recordings.imports import exchanges_in
 
 _WHOLE = {name: data for name, data in DIALECTS.items() if "tags" not in name}
 _WHOLE["vcrpy, tags, gzip"] = DIALECTS["vcrpy, tags, gzip"] + b"version: 1\n"

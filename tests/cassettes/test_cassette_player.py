@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.cassettes.cassette_file import exchanges_in
 from harness.cassettes.cassette_player import CassettePlayer, cassette_script, indexes
 from harness.cassettes.request_index import CassetteIndex
 from harness.core.history.events import Answered
@@ -26,6 +25,7 @@ from harness.faults import arm
 from harness.providers import by_name
 from tests.cassettes.played import Played, encoded, run_requests
 from tests.cassettes.recorded import ASK, cassette, interaction, said
+from tests.recordings.imports import exchanges_in
 
 
 def test_a_whole_run_is_played_and_nothing_is_owed() -> None:

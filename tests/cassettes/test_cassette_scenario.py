@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from harness.cassettes.cassette_file import exchanges_in
 from harness.cassettes.cassette_scenario import kebab, scenario_of_cassette
 from harness.cassettes.request_index import CassetteIndex
 from harness.core.scenario.scenario import CassetteScript, Scenario, ToolTurn
 from tests.cassettes.recorded import ASK, cassette, interaction, said
+from tests.recordings.imports import exchanges_in
 
 TOOLS = [
     {"name": "roll", "description": "Roll a die", "input_schema": {"type": "object"}},

@@ -12,7 +12,6 @@ import pytest
 
 from harness.cassettes.cassette_file import (
     archive_notes,
-    exchanges_in,
     is_cassette,
     load_cassette,
     parse_cassette,
@@ -22,6 +21,7 @@ from harness.cassettes.cassette_player import NoCalls, cassette_script
 from harness.core.values.errors import InputError
 from tests.recordings import documents
 from tests.recordings.documents import har_answer, har_entry
+from tests.recordings.imports import exchanges_in
 
 ASKED = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
 BODY = har_answer()["text"].encode()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from harness.cassettes.cassette_file import exchanges_in
 from harness.cassettes.cassette_player import CassettePlayer
 from harness.cassettes.request_index import CassetteIndex
 from harness.core.history.history import History
@@ -25,6 +24,7 @@ from harness.redaction.masking import mask_body
 from tests.cassettes.played import encoded
 from tests.cassettes.recorded import cassette, interaction
 from tests.recordings.cassettes import ANTHROPIC_EVENTS
+from tests.recordings.imports import exchanges_in
 
 PATH = "/model/us.anthropic.claude-x-v1%3A0/invoke-with-response-stream"
 HOME = "https://bedrock-runtime.us-east-1.amazonaws.com"

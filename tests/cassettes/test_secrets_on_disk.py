@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.cli.judge_journal import JudgeJournal, stamp
-from harness.cli.scenario_import import ImportRequest, import_file
+from harness.cli.scenario_import import ImportRequest
 from harness.core.scenario.scenario import InboxItem, Scenario, Turn
 from harness.core.values.errors import InputError
 from harness.core.values.verdict import Finding
@@ -29,6 +29,7 @@ from harness.recordings.transcripts import Refusal
 from harness.runner import run
 from harness.verdicts.command_events import FileRead
 from tests.cassettes.recorded import ASK, cassette, interaction, said
+from tests.recordings.imports import import_file
 from tests.redaction.secrets import TOKENS
 
 _HEX = st.binary(max_size=4).map(lambda data: hashlib.sha256(data).hexdigest()[:32])

@@ -9,12 +9,13 @@ import pytest
 
 from harness.cassettes.cassette_file import read_cassette
 from harness.cassettes.cassette_player import NoCalls
-from harness.cli.scenario_import import ImportRequest, import_file
+from harness.cli.scenario_import import ImportRequest
 from harness.cli.selection import plan
 from harness.runner.cassette_model import playing
 from tests.http_library import http
 from tests.recordings import documents
 from tests.recordings.documents import har_answer, har_entry
+from tests.recordings.imports import import_file
 
 ASKED = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "hi"}]}
 KEY = "sk-ant-api03-" + "aB3dE5fG7h" * 4

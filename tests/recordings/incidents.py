@@ -17,7 +17,7 @@ import msgspec
 
 from harness.agent import agent as reference
 from harness.agent.naive_agent import agent as naive
-from harness.cli.scenario_import import ImportRequest, import_file
+from harness.cli.scenario_import import ImportRequest
 from harness.core.scenario.scenario import Scenario
 from harness.files import load_scenarios
 from harness.recordings.importing.reproduction import FindingFate
@@ -28,6 +28,7 @@ from harness.targets import of_callable
 from tests.documents import ROOT
 from tests.record_incidents import path_of
 from tests.recordings import loops
+from tests.recordings.imports import import_file
 
 DOCUMENT = ROOT / "docs" / "incidents.md"
 MARK = "<!-- From here on: python -m tests.recordings.incidents -->\n"

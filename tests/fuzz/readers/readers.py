@@ -12,7 +12,7 @@ from harness import providers
 from harness.cassettes.cassette_file import load_cassette
 from harness.checks.judge import judge
 from harness.cli.judge_task import JudgeTask, judge_file
-from harness.cli.scenario_import import ImportRequest, import_file
+from harness.cli.scenario_import import ImportRequest
 from harness.cli.selection import scenarios_of_cassette
 from harness.clock import RealClock
 from harness.configuration import load_configuration
@@ -32,6 +32,7 @@ from harness.runner.session_seed import seed_messages
 from harness.transports.dispatcher import Dispatcher
 from harness.transports.http_connection import Request
 from harness.transports.seam_endpoints import Endpoints
+from tests.recordings.imports import import_file
 from tests.transports.every_server import MCP_HEADERS, TOOLS
 from tests.transports.world import HELLO
 

@@ -7,7 +7,6 @@ from pathlib import PurePath
 
 import pytest
 
-from harness.cassettes.cassette_file import exchanges_in
 from harness.cassettes.cassette_player import CassettePlayer
 from harness.cassettes.request_index import CassetteIndex
 from harness.clock import RealClock
@@ -21,6 +20,7 @@ from tests.http_library import openai_http as http
 from tests.providers.openai_responses.agents import STYLES, TOOLS, play, transition
 from tests.providers.openai_responses.test_sdk import MET, TURNS, brief
 from tests.providers.openai_responses.world import WIRE
+from tests.recordings.imports import exchanges_in
 
 URI = "https://api.openai.com/v1/responses"
 

@@ -15,13 +15,14 @@ import pytest
 from examples.naive_agent import agent as naive
 from harness.agent import agent as reference
 from harness.checks.loops import no_progress_stop
-from harness.cli.scenario_import import ImportRequest, import_file
+from harness.cli.scenario_import import ImportRequest
 from harness.core.scenario.scenario import Scenario
 from harness.files import load_scenarios
 from harness.files.recording_file import read_recording
 from harness.recordings.transcript_history import to_history
 from harness.runner import run
 from tests.mutants.no_breaker import agent as no_breaker
+from tests.recordings.imports import import_file
 
 _BESIDE = Path(__file__).parents[4] / "shared" / "corpus"
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from harness.agent import agent as reference
-from harness.cli.scenario_import import ImportRequest, ScenarioImport, import_file
+from harness.cli.scenario_import import ImportRequest, ScenarioImport
 from harness.core.scenario.scenario import CassetteScript
 from harness.files import load_scenarios
 from harness.recordings.recognition import formats
@@ -18,6 +18,7 @@ from harness.runner import run
 from tests.cli.test_import import CASSETTE, LOG
 from tests.record_incidents import path_of
 from tests.recordings.documents import SAMPLES
+from tests.recordings.imports import import_file
 from tests.recordings.readers import test_claude_stream as claude_stream
 from tests.recordings.readers import test_codex as codex
 from tests.recordings.readers import test_copilot_cli as copilot_cli

@@ -8,13 +8,14 @@ import pytest
 
 from harness.agent import agent as reference
 from harness.checks.judge import judge
-from harness.cli.scenario_import import ImportRequest, ScenarioImport, import_file
+from harness.cli.scenario_import import ImportRequest, ScenarioImport
 from harness.core.history.history import canonical, decode, encode
 from harness.files import load_scenarios
 from harness.runner import run
 from tests import mutants
 from tests.record_cassettes import shows
 from tests.record_incidents import FOLDER, INCIDENTS, path_of, rebuild
+from tests.recordings.imports import import_file
 
 _names = pytest.mark.parametrize("name", INCIDENTS)
 

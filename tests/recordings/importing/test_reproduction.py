@@ -12,10 +12,11 @@ import pytest
 from harness.agent import agent as reference
 from harness.agent.naive_agent import agent as naive
 from harness.cli import scenario_import
-from harness.cli.scenario_import import ImportRequest, ScenarioImport, import_file
+from harness.cli.scenario_import import ImportRequest, ScenarioImport
 from harness.files import load_scenarios
 from harness.runner import run
 from tests.record_incidents import INCIDENTS, path_of
+from tests.recordings.imports import import_file
 
 _Line = dict[str, Any]
 

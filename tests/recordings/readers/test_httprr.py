@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from harness.cassettes.cassette_file import exchanges_in
 from harness.core.values.errors import InputError
 from harness.core.values.messages import ToolUse
 from harness.recordings.recognition import format_named, format_of
 from tests.recordings.cassettes import ANSWER, ANTHROPIC_EVENTS, MESSAGES_URL, REQUEST, sse
+from tests.recordings.imports import exchanges_in
 
 HTTPRR = format_named("httprr")
 
