@@ -14,12 +14,9 @@ from typing import Any
 import msgspec
 
 from harness.cli import terminal
-from harness.cli.options import World
-from harness.cli.shrink_source import checked_target, kebab, whole_scenarios_of
-from harness.core.scenario.scenario import Scenario
+from harness.cli.shrink_source import PlayRequest, checked_target, renamed, whole_scenarios_of
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
-from harness.core.values.profile import NO_PROFILE, Profile
 from harness.diagnosis.forked_scenario import answer_at, forked
 from harness.diagnosis.redraws import open_ended
 from harness.files.regular_file import write_atomically
@@ -32,17 +29,12 @@ from harness.verdicts.result import Invocation, run_command
 from harness.verdicts.run_diff import Played, RunDiff, run_diff
 
 
-class ForkRequest(msgspec.Struct, frozen=True, kw_only=True):
+class ForkRequest(PlayRequest, frozen=True, kw_only=True):
     """The input and options of the command, and its folder; `again` are those that play a run."""
 
-    source: Path
     key: str
     settings: tuple[str, ...]
     again: Invocation
-    only: tuple[str, ...] = ()
-    profile: Profile = NO_PROFILE
-    seed: int | None = None
-    world: World | None = None
     out: Path
     start: Path
 
@@ -73,7 +65,8 @@ def _forked(asked: ForkRequest) -> Forked:
         before = run(scenario, spec, world=world, store=store, capture="fd")
         answer = answer_at(before.history, asked.key)
         way = open_ended(forked(scenario, before.history, answer, given))
-        other = _named(way, answer.key)
+        title = f"{way.title or way.name}, with another answer to {answer.key}"
+        other = renamed(way, f"{way.name}-{answer.key}", title)
         file = asked.out / f"{other.name}.yaml"
         head = f"harness fork of {scenario.run_name} at {answer.key}"
         write_atomically(asked.start / file, encoded(scenario_yaml(other, [head])))
@@ -99,12 +92,6 @@ def _fields(settings: Sequence[str]) -> dict[str, Json]:
             raise InputError(f"{setting!r} is not NAME=VALUE, as in say='It is done.'", "--set")
         given[name] = parse(value)[0] if value else ""
     return given
-
-
-def _named(scenario: Scenario, key: str) -> Scenario:
-    name = kebab(f"{scenario.name}-{key}")
-    title = f"{scenario.title or scenario.name}, with another answer to {key}"
-    return msgspec.structs.replace(scenario, name=name, title=title, variant="", folder="")
 
 
 def _text(made: Forked) -> Iterator[str]:

@@ -16,19 +16,18 @@ import msgspec
 
 from harness.cli import terminal
 from harness.cli.interrupts import deferred
-from harness.cli.options import World
 from harness.cli.reports import reporting
 from harness.cli.shrink_source import (
+    PlayRequest,
     checked_target,
     first_that_shows,
-    kebab,
+    renamed,
     under_profile,
     whole_scenarios_of,
 )
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
-from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import EXIT_STATUS, Finding, FindingClass
 from harness.files import load_scenarios
 from harness.files.regular_file import whole, write_atomically
@@ -46,17 +45,12 @@ if TYPE_CHECKING:
     from harness.targets import TargetSpec
 
 
-class ShrinkRequest(msgspec.Struct, frozen=True, kw_only=True):
+class ShrinkRequest(PlayRequest, frozen=True, kw_only=True):
     """The input and options of the command, and its folder; `again` are those that play a run."""
 
-    source: Path
     again: Invocation
     keep: str = ""
-    only: tuple[str, ...] = ()
-    profile: Profile = NO_PROFILE
     fail_on: FindingClass | None = None
-    seed: int | None = None
-    world: World | None = None
     minutes: float | None = None
     keep_session: bool = False
     out: Path
@@ -167,9 +161,11 @@ def _shrunk(
     """Shrink and write; return the result and the interrupt, if any."""
     shrunk, end = _smallest(scenario, keeping, end_s)
     stop = end if isinstance(end, KeyboardInterrupt) else None
-    after = _named(shrunk.scenario, scenario, keeping.finding.code)
+    code = keeping.finding.code
+    name = f"{scenario.name}-{code.partition('.')[2] or code}"
+    after = renamed(shrunk.scenario, name, f"Shrunk from {scenario.run_name}: {code}")
     file = _file_of(asked, after)
-    head = [f"harness shrink of {scenario.run_name}: {keeping.finding.code}"]
+    head = [f"harness shrink of {scenario.run_name}: {code}"]
     try:
         with deferred():
             write_atomically(file, encoded(scenario_yaml(after, head)))
@@ -220,16 +216,6 @@ def _file_of(asked: ShrinkRequest, small: Scenario) -> Path:
         what = "--out is the folder of the scenario itself: choose another folder"
         raise InputError(what, str(asked.out / file.name))
     return file
-
-
-def _named(small: Scenario, whole: Scenario, code: str) -> Scenario:
-    return msgspec.structs.replace(
-        small,
-        name=kebab(f"{whole.name}-{code.partition('.')[2] or code}"),
-        title=f"Shrunk from {whole.run_name}: {code}",
-        variant="",
-        folder="",
-    )
 
 
 def _played_again(result: ShrinkResult, spec: TargetSpec) -> ShrinkResult:

@@ -15,6 +15,7 @@ import msgspec
 
 from harness.checks.judge import check_of, checks
 from harness.cli.agent_runs import for_agent
+from harness.cli.options import World
 from harness.cli.selection import DEFAULT_FOLDER, plan
 from harness.core.history.events import Started
 from harness.core.history.history import History
@@ -32,6 +33,16 @@ from harness.targets.spec import names, resolve
 _ShownT = TypeVar("_ShownT")
 
 
+class PlayRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """What `shrink`, `why` and `fork` are all asked: which runs, under what, in which world."""
+
+    source: Path
+    only: tuple[str, ...] = ()
+    profile: Profile = NO_PROFILE
+    seed: int | None = None
+    world: World | None = None
+
+
 def scenarios_of(
     source: Path, only: Sequence[str], seed: int | None, agent: Profile, target: str
 ) -> list[Scenario]:
@@ -46,6 +57,11 @@ def scenarios_of(
     if seed is None:
         return found
     return [msgspec.structs.replace(scenario, seed=seed) for scenario in found]
+
+
+def renamed(scenario: Scenario, name: str, title: str) -> Scenario:
+    """Return the scenario under a name of its own, as one that stands alone in its file."""
+    return msgspec.structs.replace(scenario, name=kebab(name), title=title, variant="", folder="")
 
 
 def under_profile(scenario: Scenario, profile: Profile) -> Scenario:

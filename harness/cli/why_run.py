@@ -10,15 +10,16 @@ from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 
-import msgspec
-
 from harness.cli import terminal
-from harness.cli.options import World
-from harness.cli.shrink_source import checked_target, first_that_shows, whole_scenarios_of
+from harness.cli.shrink_source import (
+    PlayRequest,
+    checked_target,
+    first_that_shows,
+    whole_scenarios_of,
+)
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.arming import ArmedFault
 from harness.core.values.errors import HarnessError, InputError
-from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import Finding, FindingClass, Verdict
 from harness.diagnosis import Redraws, diagnosis
 from harness.files.regular_file import write_atomically
@@ -31,17 +32,12 @@ from harness.targets import TargetSpec
 from harness.verdicts.diagnosis import Diagnosis
 
 
-class WhyRequest(msgspec.Struct, frozen=True, kw_only=True):
+class WhyRequest(PlayRequest, frozen=True, kw_only=True):
     """The input and options of the command; `svg` and `mermaid` are files to write."""
 
-    source: Path
     target: str
     code: str = ""
-    only: tuple[str, ...] = ()
-    profile: Profile = NO_PROFILE
     fail_on: FindingClass | None = None
-    seed: int | None = None
-    world: World | None = None
     store: str = ""
     futures: int
     svg: Path | None = None
