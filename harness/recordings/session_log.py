@@ -103,6 +103,14 @@ class SizeBound:
             raise InputError(what, f"line {entry.number}")
 
 
+def taken(lines: Iterable[bytes], take: Callable[[LogEntry, Notes, SizeBound], object]) -> Notes:
+    """Hand each entry of a log to a session; return the notes about it."""
+    notes, kept = Notes(), SizeBound()
+    for entry in entries(lines, notes):
+        take(entry, notes, kept)
+    return notes
+
+
 def split(data: bytes) -> Iterator[bytes]:
     """The lines of bytes, one at a time."""
     at = 0

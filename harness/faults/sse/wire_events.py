@@ -196,21 +196,21 @@ def chunk_without_candidates(moment: Moment, plan: Plan) -> Plan:
 def malformed_call(moment: Moment, plan: Plan) -> Plan:
     """In place of its calls the model says `MALFORMED_FUNCTION_CALL`: it wrote one badly."""
 
-    def bend(events: Plan) -> Plan:
-        place = stream.find(events, _has_call)
-        return (
-            events if place is None else _stopped(events, place, place, "MALFORMED_FUNCTION_CALL")
-        )
-
-    return _bent(plan, bend)
+    return _stopped_at(plan, _has_call, 0, "MALFORMED_FUNCTION_CALL")
 
 
 def blocked_midway(moment: Moment, plan: Plan) -> Plan:
     """After the first text the answer stops for `SAFETY`."""
 
+    return _stopped_at(plan, _has_text, 1, "SAFETY")
+
+
+def _stopped_at(plan: Plan, sign: Callable[[Step], bool], more: int, reason: str) -> Plan:
+    """The plan, stopped for a reason `more` events behind the first one with a sign."""
+
     def bend(events: Plan) -> Plan:
-        place = stream.find(events, _has_text)
-        return events if place is None else _stopped(events, place, place + 1, "SAFETY")
+        place = stream.find(events, sign)
+        return events if place is None else _stopped(events, place, place + more, reason)
 
     return _bent(plan, bend)
 

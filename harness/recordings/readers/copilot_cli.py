@@ -15,7 +15,7 @@ from harness.core.values.plans import ApiError
 from harness.providers.openai_chat.record import RECORD
 from harness.providers.shared import json_fields as f
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.session_log import LogEntry, Notes, SizeBound, entries, first_objects
+from harness.recordings.session_log import LogEntry, Notes, SizeBound, first_objects, taken
 from harness.recordings.transcripts import Recording, Transcript
 
 _EVENT = frozenset({"type", "data", "id", "timestamp"})
@@ -122,9 +122,8 @@ def copilot_cli(lines: Iterable[bytes]) -> Recording:
 
     A torn line is skipped and noted. Raises InputError when no line holds a message.
     """
-    session, notes, kept = _Session(), Notes(), SizeBound()
-    for entry in entries(lines, notes):
-        session.take(entry, notes, kept)
+    session = _Session()
+    notes = taken(lines, session.take)
     talks = ((call, talk) for call, talk in session.talks.items() if talk.messages)
     found = tuple(session.transcript(call, talk) for call, talk in talks)
     if not found:

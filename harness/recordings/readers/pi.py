@@ -26,7 +26,7 @@ from harness.providers.openai_chat.record import RECORD
 from harness.providers.shared import json_fields as f
 from harness.recordings import session_log
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.session_log import LogEntry, Notes, SizeBound, entries, first_objects
+from harness.recordings.session_log import LogEntry, Notes, SizeBound, first_objects, taken
 from harness.recordings.transcripts import Recording, Transcript
 
 _MOST_BRANCHES = 100
@@ -139,9 +139,8 @@ def pi(lines: Iterable[bytes]) -> Recording:
     A torn line and an entry with an id of an earlier one are skipped and noted. Raises InputError
     when no line holds a message.
     """
-    tree, notes, kept = _EntryTree(), Notes(), SizeBound()
-    for entry in entries(lines, notes):
-        tree.take(entry, notes, kept)
+    tree = _EntryTree()
+    notes = taken(lines, tree.take)
     if not tree.said:
         raise notes.refusal("no line holds a message")
     transcripts = tuple(tree.transcripts(notes))

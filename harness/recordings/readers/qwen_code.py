@@ -16,7 +16,7 @@ from harness.providers.gemini.record import RECORD
 from harness.providers.shared import json_fields as f
 from harness.recordings import session_log
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.session_log import LogEntry, Notes, SizeBound, entries, first_objects
+from harness.recordings.session_log import LogEntry, Notes, SizeBound, first_objects, taken
 from harness.recordings.transcripts import Recording, Transcript
 
 _LINKS = frozenset({"uuid", "parentUuid", "sessionId"})
@@ -33,7 +33,7 @@ class _Session:
         self._anew: set[str] = set()
         self._parents: dict[str, str] = {}
 
-    def take(self, entry: LogEntry, kept: SizeBound) -> None:
+    def take(self, entry: LogEntry, _: Notes, kept: SizeBound) -> None:
         value, id_ = entry.value, f.text(entry.value.get("uuid"))
         self.name = self.name or f.text(value.get("sessionId"))
         self._parents.setdefault(id_, f.text(value.get("parentUuid")))
@@ -83,9 +83,8 @@ def qwen_code(lines: Iterable[bytes]) -> Recording:
 
     A torn line is skipped and noted. Raises InputError when no line holds a message.
     """
-    session, notes, kept = _Session(), Notes(), SizeBound()
-    for entry in entries(lines, notes):
-        session.take(entry, kept)
+    session = _Session()
+    notes = taken(lines, session.take)
     if not session.said:
         raise notes.refusal("no line holds a message")
     return notes.on(Recording((session.transcript(),)))
