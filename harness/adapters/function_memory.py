@@ -3,13 +3,16 @@
 The tools of the scenario stand in place of the agent's own, and its model has a client of the
 brief. Each session has a memory: in this process, or one that the user's own function makes in the
 run's folder. Then a run may begin with a past and be killed. A cancel is the framework's own, and
-is seen at each event of a run. The framework tells a tool no id of its call.
+is seen at each event of a run. A tool that needs the user's approval waits for an event, as the
+framework's page says. The framework tells a tool no id of its call: a question gets it of the event
+of the call.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,8 @@ from harness.adapters.shared.framework_agent import (
     answer_of,
     api_error,
     converse,
+    refusal_of,
+    said_to,
     seed_of,
     sorry_for,
     wire_of_class,
@@ -81,10 +86,29 @@ class Chat:
             watching.cancel()
 
     async def _watch(self, running: Any, session: str) -> None:
-        """Cancel a run at its next event, once the user has cancelled the turn."""
-        async for _ in running.stream_events():
+        """Cancel a run at its next event, once the user has cancelled the turn, and answer what
+        its tools ask."""
+        from llama_index.core.agent.workflow import ToolCall
+        from llama_index.core.workflow.events import InputRequiredEvent
+
+        calls: dict[str, Any] = {}
+        async for event in running.stream_events():
             if self._brief.cancelled(session):
                 await running.cancel_run()
+            elif isinstance(event, InputRequiredEvent) and event.get("asked"):
+                running.ctx.send_event(await self._answer(event, calls, session))
+            elif type(event) is ToolCall:  # told again as the step is begun anew
+                calls.setdefault(event.tool_id, (event.tool_name, event.tool_kwargs))
+
+    async def _answer(self, event: Any, calls: dict[str, Any], session: str) -> Any:
+        """What the user says, as the event for which the tool waits. A call is asked about once."""
+        from llama_index.core.workflow.events import HumanResponseEvent
+
+        id = next((i for i, call in calls.items() if call == (event.tool, event.input)), "")
+        calls[id] = None
+        said = await said_to(self._brief, event.tool, event.input, id=id, session=session)
+        answer = {"input": said.input} if said.answer == "allow" else {"refusal": refusal_of(said)}
+        return HumanResponseEvent(asked=event.asked, **answer)
 
     async def _began(self, name: str) -> Any:
         """The memory of a session, which begins with the past of the scenario."""
@@ -152,6 +176,7 @@ def _model(brief: Any, own: Any) -> Any:
 def _tool(brief: Any, tool: Any) -> Any:
     from llama_index.core.tools import FunctionTool
     from llama_index.core.tools.types import ToolMetadata
+    from llama_index.core.workflow import Context
 
     class Offered(ToolMetadata):  # type: ignore[misc]
         """The framework takes a schema from a class alone."""
@@ -164,5 +189,31 @@ def _tool(brief: Any, tool: Any) -> Any:
             raise ToolError("Not run: the user has cancelled the turn.")
         return answer_of(tool, given)
 
+    async def asks(_context: Any, **given: Any) -> Any:
+        said = await _said(_context, tool.name, given)
+        if said.get("input") is None:
+            return said.refusal
+        answer = await run(**said.input)
+        changed = f" (the user changed the input to {said.input})"
+        return answer if said.input == given else f"{answer}{changed}"
+
     offered = Offered(name=tool.name, description=tool.description or tool.name)
-    return FunctionTool(async_fn=run, metadata=offered)
+    if not tool.needs_approval:
+        return FunctionTool(async_fn=run, metadata=offered)
+    asks.__annotations__["_context"] = Context  # by this the framework knows where it is wanted
+    return FunctionTool(async_fn=asks, metadata=offered)
+
+
+async def _said(context: Any, tool: str, given: dict[str, Any]) -> Any:
+    """What the user says to a call. The framework begins the step anew for the answer, and the
+    wait returns it then. A tool knows its input alone: two equal calls at once are one question."""
+    from llama_index.core.workflow.events import HumanResponseEvent, InputRequiredEvent
+
+    asked = f"{tool} {json.dumps(given, sort_keys=True)}"
+    return await context.wait_for_event(
+        HumanResponseEvent,
+        waiter_event=InputRequiredEvent(asked=asked, tool=tool, input=given),
+        waiter_id=asked,
+        requirements={"asked": asked},
+        timeout=None,
+    )

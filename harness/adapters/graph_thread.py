@@ -3,7 +3,8 @@
 A graph holds its model and its tools for good. The model's own client is met at its URL (`mount`).
 A tool of the scenario runs in place of the graph's tool of the same name. A function that makes the
 graph of the tools that it is given plays every scenario. One that is given the run's folder too
-keeps its checkpoints there: then a run may begin with a past and be killed.
+keeps its checkpoints there: then a run may begin with a past and be killed. A tool that needs the
+user's approval interrupts the graph, if it has a checkpointer: without one it cannot go on.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from harness.adapters.shared.framework_agent import (
     FrameworkAgent,
     answer_of,
     converse,
+    refusal_of,
+    said_to,
     seed_of,
     sorry_for,
 )
@@ -32,6 +35,7 @@ from harness.core.values.brief import ToolError
 from harness.core.values.messages import Json, Message, Opaque, Text, ToolResult
 
 _CALL: ContextVar[str] = ContextVar("call", default="")
+_ASKS: ContextVar[bool] = ContextVar("asks", default=False)
 
 _LIBRARIES = {"langchain_anthropic": "anthropic", "langchain_openai": "openai-chat"}
 """The wire of each library of chat models."""
@@ -84,12 +88,34 @@ class Threads:
         self._began: set[str] = set()
         self.is_sync = False
 
-    async def asked(self, message: Any, config: dict[str, Any]) -> Any:
-        """What the graph is called with: None where a killed call of this message waits to go on,
-        which is LangGraph's own way to resume a thread."""
-        if not self._run and message.attempt > 1 and (await self._state(config)).next:
-            return None
-        return {"messages": [{"role": "user", "content": message.text}]}
+    async def asked(self, message: Any, config: dict[str, Any]) -> list[Any]:
+        """What the graph is called with, call by call: None where a killed call of this message
+        waits to go on, which is LangGraph's own way to resume a thread. The answers to questions
+        that are open come first."""
+        given = [{"messages": [{"role": "user", "content": message.text}]}]
+        if self._run:
+            return given
+        state = await self._state(config)
+        is_again = message.attempt > 1 and bool(state.next)
+        if asked := _questions(state):
+            answers = await self._answers(asked, message.session)
+            return [answers] if is_again else [answers, *given]
+        return [None] if is_again else given
+
+    async def said(self, config: dict[str, Any], session: str) -> Any:
+        """What the user says to the questions that the thread is interrupted by; None without."""
+        asked = _questions(await self._state(config))
+        return await self._answers(asked, session) if asked else None
+
+    async def _answers(self, asked: list[Any], session: str) -> Any:
+        from langgraph.types import Command
+
+        return Command(resume={each.id: await self._answer(each.value, session) for each in asked})
+
+    async def _answer(self, asked: dict[str, Any], session: str) -> dict[str, Any]:
+        name, input, id = asked["tool"], asked["input"], asked["id"]
+        said = await said_to(self._brief, name, input, id=id, session=session)
+        return {"input": said.input} if said.answer == "allow" else {"refusal": refusal_of(said)}
 
     async def config(self, session: str) -> dict[str, Any]:
         """The configuration of a call in the thread of a session, which begins with its past."""
@@ -120,6 +146,13 @@ class Threads:
         return self._graph.get_state(config)
 
 
+def _questions(state: Any) -> list[Any]:
+    """The interrupts of a thread, if all are those of our tools: a graph's own need its program."""
+    asked = [*getattr(state, "interrupts", ())]  # older releases of langgraph have none
+    is_ours = all(isinstance(each.value, dict) and "tool" in each.value for each in asked)
+    return asked if is_ours else []
+
+
 def _rows(message: Message) -> Iterator[dict[str, Json]]:
     """A message as the dicts that LangChain takes for messages. Thoughts are left out: their
     signatures are of the model that made them."""
@@ -147,16 +180,22 @@ async def _converse(brief: Any, graph: Any, threads: Threads, context: Any) -> N
     said = _context_of(graph) if context is None else context
     more = {} if said is None else {"context": said}  # older releases of langgraph have none
     histories: dict[str, list[Any]] = {}
+    _ASKS.set(bool(graph.checkpointer))
 
     async def answer(message: Any) -> str:
         config = await threads.config(message.session)
-        given = await threads.asked(message, config)
+        calls = await threads.asked(message, config)
         if not graph.checkpointer:
-            given["messages"][:0] = histories.get(message.session, [])
-        if threads.is_sync:
-            made = _call_sync(brief, graph, given, config, more)
-        else:
-            made = await _call(brief, graph, given, config, more)
+            calls[0]["messages"][:0] = histories.get(message.session, [])
+        made: Any = None
+        while calls:
+            given = calls.pop(0)
+            if threads.is_sync:
+                made = _call_sync(brief, graph, given, config, more)
+            else:
+                made = await _call(brief, graph, given, config, more)
+            if said := graph.checkpointer and await threads.said(config, message.session):
+                calls.insert(0, said)
         if "messages" not in made:
             raise TypeError(_NO_MESSAGES)
         histories[message.session] = made["messages"]
@@ -265,8 +304,27 @@ def _kind() -> Callable[..., Any]:
             given.pop("run_manager", None)
             given.pop("config", None)
             try:
-                return answer_of(self.inner, given, _CALL.get())
+                return _answer_of(self.inner, given)
             except ToolError as error:
                 raise ToolException(str(error)) from error
 
     return OfferedTool
+
+
+def _answer_of(tool: Any, given: dict[str, Any]) -> Any:
+    """What the tool says, once the user has allowed the call. The framework begins the tool anew
+    for the answer, and `interrupt` returns it then."""
+    if not (tool.needs_approval and _ASKS.get()):
+        return answer_of(tool, given, _CALL.get())
+    from langgraph.types import interrupt
+
+    said = interrupt({"tool": tool.name, "id": _CALL.get(), "input": given})
+    if "input" not in said:
+        return said["refusal"]
+    answer = answer_of(tool, said["input"], _CALL.get())
+    if said["input"] == given:
+        return answer
+    told = f"(the user changed the input to {said['input']})"
+    if isinstance(answer, list):
+        return [*answer, {"type": "text", "text": told}]
+    return f"{answer} {told}"

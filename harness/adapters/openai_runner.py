@@ -2,15 +2,19 @@
 
 The tools of the scenario stand in place of the first agent's own. The model of each agent of the
 run is of the wire, with a client of the brief. A session is a SQLiteSession in memory, or what the
-user's own function makes in the run's folder: then a run may begin with a past and be killed.
+user's own function makes in the run's folder: then a run may begin with a past and be killed. A run
+that waits for the user is kept as text beside it, as the framework's page says: a state is in no
+session.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from harness.adapters.shared.framework_agent import (
     LACKS,
@@ -18,6 +22,8 @@ from harness.adapters.shared.framework_agent import (
     FrameworkAgent,
     answer_of,
     converse,
+    refusal_of,
+    said_to,
     seed_of,
     sorry_for,
 )
@@ -58,8 +64,10 @@ def openai_agents(
             return made[name]
 
         async def answer(message: Any) -> str:
-            session = await session_of(message.session)
-            return await _turn(brief, bot, message.text, {**named, "session": session})
+            given = {**named, "session": await session_of(message.session)}
+            name = f"state-{quote(message.session, safe='')}.json"
+            kept = Path(brief.session_dir, name) if sessions else None
+            return await Turn(brief, bot, message, given, kept).answer()
 
         await converse(brief, answer, sorry_for(AgentsException, APIError))
 
@@ -129,17 +137,88 @@ def _tool(tool: Any) -> Any:
         except ToolError as error:
             return f"Error: {error}"
 
-    return FunctionTool(
+    made = FunctionTool(
         tool.name, tool.description, tool.input_schema, run, strict_json_schema=False
     )
+    made.needs_approval = tool.needs_approval
+    return made
 
 
-async def _turn(brief: Any, bot: Any, text: str, settings: dict[str, Any]) -> str:
-    from agents import Runner
+class Turn:
+    """The runs of a message. One that waits for the user is kept in a file, if there is one."""
 
-    if not brief.options.get("stream"):
-        return str((await Runner.run(bot, text, **settings)).final_output)
-    running = Runner.run_streamed(bot, text, **settings)
-    async for _ in running.stream_events():
-        pass
-    return str(running.final_output)
+    def __init__(
+        self, brief: Any, bot: Any, message: Any, settings: dict[str, Any], kept: Path | None
+    ) -> None:
+        self._brief, self._bot, self._message = brief, bot, message
+        self._settings, self._kept = settings, kept
+
+    async def answer(self) -> str:
+        """The words for the message. A run that was killed as it waited goes on first, and is the
+        run of this message where that comes again."""
+        if self._kept and self._kept.exists():
+            from agents import RunState
+
+            state = await RunState.from_string(self._bot, self._kept.read_text("utf-8"))
+            said = await self.answer_from(await self._answered(state))
+            if self._message.attempt > 1:
+                return said
+        return await self.answer_from(self._message.text)
+
+    async def answer_from(self, given: Any) -> str:
+        """The words of a run that begins with a text or with a state, once it waits no more."""
+        try:
+            made = await self._run(given)
+            while made.interruptions:
+                state = made.to_state()
+                self._keep(state.to_string())
+                made = await self._run(await self._answered(state))
+        except Exception:
+            self._forget()  # its tools may have run: the state would run them again
+            raise
+        self._forget()
+        return str(made.final_output)
+
+    def _forget(self) -> None:
+        if self._kept:
+            self._kept.unlink(missing_ok=True)
+
+    def _keep(self, text: str) -> None:
+        """Whole or not at all: a kill may come as the file is written."""
+        if self._kept:
+            begun = self._kept.with_suffix(".new")
+            begun.write_text(text, encoding="utf-8")
+            os.replace(begun, self._kept)
+
+    async def _answered(self, state: Any) -> Any:
+        """The state with what the user says: a yes, or a no with the words that the model reads."""
+        for item in state.get_interruptions():
+            call = item.raw_item
+            shown, where = _input(call.arguments), {"session": self._message.session}
+            said = await said_to(self._brief, call.name, shown, id=call.call_id, **where)
+            if said.answer == "allow" and said.input == shown:
+                state.approve(item)
+            elif said.answer == "allow":
+                only = f"Not run. The user allows it with this input alone: {said.input}"
+                state.reject(item, rejection_message=only)
+            else:
+                state.reject(item, rejection_message=refusal_of(said))
+        return state
+
+    async def _run(self, given: Any) -> Any:
+        from agents import Runner
+
+        if not self._brief.options.get("stream"):
+            return await Runner.run(self._bot, given, **self._settings)
+        running = Runner.run_streamed(self._bot, given, **self._settings)
+        async for _ in running.stream_events():
+            pass
+        return running
+
+
+def _input(arguments: str) -> Any:
+    """The input that the user is shown; text that is not JSON as it is."""
+    try:
+        return json.loads(arguments or "{}")
+    except ValueError:
+        return arguments

@@ -1,4 +1,4 @@
-"""The past of a scenario as messages of LlamaIndex, and a cancel, without the framework itself."""
+"""The past as messages of LlamaIndex, a cancel and an approval, without the framework itself."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ import pytest
 
 from harness import Message, Text, Thinking, ToolResult, ToolUse, assistant, results, user
 from harness.adapters.function_memory import Chat, _rows
+from harness.core.values.calls import Approval
 from harness.core.values.messages import Opaque
 
+CALLS = ("c1", "c2")
 PICTURE = Opaque(
     "image", {"source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0="}}
 )
@@ -34,10 +36,22 @@ def _framework(monkeypatch: pytest.MonkeyPatch) -> None:
     llms.types = SimpleNamespace(**{name: recorder(name) for name in names})
     errors: Any = ModuleType("llama_index.core.workflow.errors")
     errors.WorkflowCancelledByUser = Cancelled
+    workflow: Any = ModuleType("llama_index.core.agent.workflow")
+    workflow.ToolCall = Event
+    events: Any = ModuleType("llama_index.core.workflow.events")
+    events.InputRequiredEvent = type("InputRequiredEvent", (Event,), {})
+    events.HumanResponseEvent = Event
     memory: Any = ModuleType("llama_index.core.memory")
     memory.ChatMemoryBuffer = SimpleNamespace(from_defaults=lambda token_limit: Memory())
-    for module in (llms, errors, memory):
+    for module in (llms, errors, workflow, events, memory):
         monkeypatch.setitem(sys.modules, module.__name__, module)
+
+
+class Event(SimpleNamespace):
+    """An event of a run; a missing word of it is None."""
+
+    def get(self, name: str) -> Any:
+        return getattr(self, name, None)
 
 
 class Memory:
@@ -125,3 +139,36 @@ def test_a_memory_that_is_new_begins_with_the_past(
     other = Memory()
     asyncio.run(Chat(brief, None, lambda name, folder: other, {})._began("another"))
     assert other.rows == []
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (Approval("c2", "allow", {"sum": 6}), {"input": {"sum": 6}}),
+        (Approval("c1", "allow", {"sum": 5}), {"refusal": "Not run. The user has not answered."}),
+        (Approval("c2", "deny", reason="No."), {"refusal": "Not run. The user says: No."}),
+    ],
+)
+def test_a_question_has_the_id_of_its_call_though_the_step_begins_anew(
+    said: Approval, told: dict[str, Any]
+) -> None:
+    asked: list[str] = []
+
+    async def ask_async(name: str, input: Any, *, id: str, session: str) -> Any:
+        asked.append(id)
+        return Approval(id, "allow", input) if len(asked) == 1 else said
+
+    first, second = (Event(tool_id=id, tool_name="pay", tool_kwargs={"sum": 5}) for id in CALLS)
+    kinds = sys.modules["llama_index.core.workflow.events"]
+    question = kinds.InputRequiredEvent(asked="pay 5", tool="pay", input={"sum": 5})
+    sent: list[Any] = []
+
+    async def stream_events() -> AsyncIterator[Any]:
+        for event in (first, question, first, second, question):
+            yield event
+
+    run = SimpleNamespace(stream_events=stream_events, ctx=SimpleNamespace(send_event=sent.append))
+    brief = SimpleNamespace(cancelled=lambda session: False, ask_async=ask_async)
+    asyncio.run(Chat(brief, None, None, {})._watch(run, "main"))
+    assert asked == [*CALLS]
+    assert sent == [Event(asked="pay 5", input={"sum": 5}), Event(asked="pay 5", **told)]

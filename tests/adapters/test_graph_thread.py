@@ -12,8 +12,11 @@ import msgspec
 import pytest
 
 from harness import Text, ToolResult, ToolUse, assistant, results, user
+from harness.adapters import graph_thread
 from harness.adapters.graph_thread import Threads, _rows, langgraph
 from harness.core.scenario.scenario import InboxItem, Scenario, Turn
+from harness.core.values.brief import Tool
+from harness.core.values.calls import Approval
 from harness.runner import run
 
 
@@ -86,6 +89,81 @@ def test_a_killed_call_goes_on_where_its_message_comes_again(
         return await threads.asked(message, config)
 
     said = {"messages": [{"role": "user", "content": "Hello"}]}
-    assert asyncio.run(asked()) == (None if waits and attempt == 2 else said)
+    assert asyncio.run(asked()) == [None if waits and attempt == 2 else said]
     assert graph.rows == [{"role": "user", "content": "Before."}]
     assert threads.is_sync
+
+
+def _asks(*said: Any) -> Any:
+    """A brief whose user answers in turn."""
+    answers = iter(said)
+
+    async def ask_async(name: str, input: Any, *, id: str, session: str) -> Any:
+        return next(answers)
+
+    return SimpleNamespace(ask_async=ask_async)
+
+
+@pytest.fixture
+def kinds(monkeypatch: pytest.MonkeyPatch) -> Any:
+    types: Any = ModuleType("langgraph.types")
+    types.Command = lambda resume: resume
+    monkeypatch.setitem(sys.modules, "langgraph", ModuleType("langgraph"))
+    monkeypatch.setitem(sys.modules, "langgraph.types", types)
+    return types
+
+
+def _interrupted(*values: Any) -> Saved:
+    graph: Any = Saved(waits=True)
+    graph.interrupts = [SimpleNamespace(id=f"i{n}", value=value) for n, value in enumerate(values)]
+    return graph  # type: ignore[no-any-return]
+
+
+def test_each_interrupt_of_a_thread_is_answered(kinds: Any) -> None:
+    asked = [{"tool": "pay", "id": id, "input": {"sum": 5}} for id in ("c1", "c2", "c3")]
+    said = (
+        Approval("c1", "allow", {"sum": 6}),
+        Approval("c2", "deny", reason="No."),
+        Approval("c1", "allow", {"sum": 5}),
+    )
+    threads = Threads(_asks(*said), _interrupted(*asked), {}, run="")
+    assert asyncio.run(threads.said({}, "main")) == {
+        "i0": {"input": {"sum": 6}},
+        "i1": {"refusal": "Not run. The user says: No."},
+        "i2": {"refusal": "Not run. The user has not answered."},
+    }
+
+
+@pytest.mark.parametrize("attempt", [1, 2])
+def test_an_open_question_is_answered_before_another_message(attempt: int, kinds: Any) -> None:
+    asked = {"tool": "pay", "id": "c1", "input": {}}
+    threads = Threads(_asks(Approval("c1", "allow", {})), _interrupted(asked), {}, run="")
+    message = SimpleNamespace(session="main", text="Hello", attempt=attempt)
+    answers, said = {"i0": {"input": {}}}, {"messages": [{"role": "user", "content": "Hello"}]}
+    given = asyncio.run(threads.asked(message, {}))
+    assert given == ([answers] if attempt == 2 else [answers, said])
+
+
+def test_an_interrupt_of_the_graph_itself_is_not_ours_to_answer() -> None:
+    threads = Threads(_asks(), _interrupted({"question": "Which?"}), {}, run="")
+    assert asyncio.run(threads.said({}, "main")) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ({"input": {"sum": 5}}, "paid 5"),
+        ({"input": {"sum": 6}}, "paid 6 (the user changed the input to {'sum': 6})"),
+        ({"refusal": "Not run."}, "Not run."),
+    ],
+)
+def test_a_tool_runs_as_the_user_allows(said: dict[str, Any], answer: str, kinds: Any) -> None:
+    kinds.interrupt = lambda value: said
+    tool = Tool("pay", "", {}, lambda given, id: f"paid {given['sum']}", needs_approval=True)
+
+    async def ran(asks: bool) -> Any:
+        graph_thread._ASKS.set(asks)
+        return graph_thread._answer_of(tool, {"sum": 5})
+
+    assert asyncio.run(ran(asks=True)) == answer
+    assert asyncio.run(ran(asks=False)) == "paid 5"  # a graph without a checkpointer

@@ -60,6 +60,24 @@ def test_a_connected_framework_begins_with_a_past_and_is_killed(name: str, tmp_p
     assert played["did-you-restart/in-the-midst-of-it"] in ("pass", "fail")
 
 
+ASKING = ("openai_agents", "langchain", "llama_index")
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=() if n in CHEAP else pytest.mark.nightly) for n in ASKING],
+)
+def test_a_connected_framework_asks_before_a_call(name: str, tmp_path: Path) -> None:
+    agent = f"tests.field.frameworks.{name}:{CONNECTED_AS}"
+    words = ("--target", agent, "--wire", CONNECTED[name], "--no-config")
+    file = "scenarios/approval/answers-that-go-wrong.yaml"
+    runs = _runs(name, file, tmp_path, *words)
+    assert all(run["verdict"] == "pass" for run in runs), runs
+    unasked = [each["check"] for run in runs for each in run["not_applicable"]]
+    assert "approval" not in unasked
+
+
 def _runs(name: str, file: str, out: Path, *words: str) -> list[dict[str, Any]]:
     """The rows that `harness run` prints in the environment of a framework."""
     require(name, is_installed(name))
