@@ -4,7 +4,8 @@ A graph holds its model and its tools for good. The model's own client is met at
 A tool of the scenario runs in place of the graph's tool of the same name. A function that makes the
 graph of the tools that it is given plays every scenario. One that is given the run's folder too
 keeps its checkpoints there: then a run may begin with a past and be killed. A tool that needs the
-user's approval interrupts the graph, if it has a checkpointer: without one it cannot go on.
+user's approval interrupts the graph, if it has a checkpointer: without one it cannot go on. A
+cancel is seen before each call of a chat model, by a callback, and before each tool.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from harness.adapters.shared.framework_agent import (
     LACKS,
@@ -36,6 +39,7 @@ from harness.core.values.messages import Json, Message, Opaque, Text, ToolResult
 
 _CALL: ContextVar[str] = ContextVar("call", default="")
 _ASKS: ContextVar[bool] = ContextVar("asks", default=False)
+_CANCELLED: ContextVar[Callable[[], bool]] = ContextVar("cancelled", default=lambda: False)
 
 _LIBRARIES = {"langchain_anthropic": "anthropic", "langchain_openai": "openai-chat"}
 """The wire of each library of chat models."""
@@ -45,6 +49,10 @@ _NO_MESSAGES = (
     "the state of the graph has no messages, so it cannot be played as a chat; name a function "
     "from text to text that calls it"
 )
+
+
+class TurnCancelled(Exception):
+    """The user has cancelled the turn: the graph asks its model no more."""
 
 
 def langgraph(
@@ -70,7 +78,8 @@ def langgraph(
             threads = Threads(brief, graph, given, uuid.uuid4().hex)
             await _converse(brief, graph, threads, context)
 
-    return FrameworkAgent("langgraph", play, _wires(), PERSISTENT if persists else LACKS)
+    capabilities = msgspec.structs.replace(PERSISTENT if persists else LACKS, cancel=None)
+    return FrameworkAgent("langgraph", play, _wires(), capabilities)
 
 
 def _wires() -> tuple[str, ...]:
@@ -182,9 +191,11 @@ async def _converse(brief: Any, graph: Any, threads: Threads, context: Any) -> N
     histories: dict[str, list[Any]] = {}
     _ASKS.set(bool(graph.checkpointer))
 
-    async def answer(message: Any) -> str:
+    async def called(message: Any) -> Any:
+        """The last state of the calls for a message, with the answers that the user gives."""
         config = await threads.config(message.session)
         calls = await threads.asked(message, config)
+        config = {**config, "callbacks": _until_cancelled(config.get("callbacks"))}
         if not graph.checkpointer:
             calls[0]["messages"][:0] = histories.get(message.session, [])
         made: Any = None
@@ -196,6 +207,14 @@ async def _converse(brief: Any, graph: Any, threads: Threads, context: Any) -> N
                 made = await _call(brief, graph, given, config, more)
             if said := graph.checkpointer and await threads.said(config, message.session):
                 calls.insert(0, said)
+        return made
+
+    async def answer(message: Any) -> str | None:
+        _CANCELLED.set(lambda: bool(brief.cancelled(message.session)))
+        try:
+            made = await called(message)
+        except TurnCancelled:
+            return None
         if "messages" not in made:
             raise TypeError(_NO_MESSAGES)
         histories[message.session] = made["messages"]
@@ -203,6 +222,26 @@ async def _converse(brief: Any, graph: Any, threads: Threads, context: Any) -> N
 
     # A provider's library may be imported only in a call, so its errors are looked up after one.
     await converse(brief, answer, lambda error: sorry_for(*_failures())(error))
+
+
+def _until_cancelled(own: Any) -> Any:
+    """The user's callbacks, and one that stops a graph before it asks its model."""
+    from langchain_core.callbacks import BaseCallbackHandler
+
+    class UntilCancelled(BaseCallbackHandler):  # type: ignore[misc]
+        """LangChain logs what a callback raises, unless it says otherwise."""
+
+        raise_error, run_inline = True, True
+
+        def on_chat_model_start(self, *given: Any, **named: Any) -> None:
+            if _CANCELLED.get()():
+                raise TurnCancelled
+
+    if own is None or isinstance(own, list):
+        return [*(own or []), UntilCancelled()]
+    made = own.copy()
+    made.add_handler(UntilCancelled())
+    return made
 
 
 def _context_of(graph: Any) -> Any:
@@ -303,6 +342,8 @@ def _kind() -> Callable[..., Any]:
         def _run(self, **given: Any) -> Any:
             given.pop("run_manager", None)
             given.pop("config", None)
+            if _CANCELLED.get()():
+                raise ToolException("Not run: the user has cancelled the turn.")
             try:
                 return _answer_of(self.inner, given)
             except ToolError as error:

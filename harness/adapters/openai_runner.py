@@ -4,17 +4,20 @@ The tools of the scenario stand in place of the first agent's own. The model of 
 run is of the wire, with a client of the brief. A session is a SQLiteSession in memory, or what the
 user's own function makes in the run's folder: then a run may begin with a past and be killed. A run
 that waits for the user is kept as text beside it, as the framework's page says: a state is in no
-session.
+session. A cancel is seen before each call of the model, and before each tool.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+import msgspec
 
 from harness.adapters.shared.framework_agent import (
     LACKS,
@@ -31,6 +34,11 @@ from harness.core.values.brief import ToolError
 from harness.core.values.messages import Block, Json, Message, Opaque, Text, ToolResult, ToolUse
 
 _NAME = "gpt-5"
+_SESSION: ContextVar[str] = ContextVar("session", default="main")
+
+
+class TurnCancelled(Exception):
+    """The user has cancelled the turn: the agent asks the model no more."""
 
 
 def openai_agents(
@@ -47,7 +55,7 @@ def openai_agents(
         from agents.exceptions import AgentsException
         from openai import APIError
 
-        bot = agent.clone(tools=[_tool(tool) for tool in brief.tools], mcp_servers=[])
+        bot = agent.clone(tools=[_tool(brief, tool) for tool in brief.tools], mcp_servers=[])
         config = settings.get("run_config") or RunConfig()
         config.model, config.tracing_disabled = _model(brief, agent.model), True
         named = {**settings, "run_config": config}
@@ -63,7 +71,8 @@ def openai_agents(
                 await _begin(made[name], seed_of(brief) if name == "main" else [])
             return made[name]
 
-        async def answer(message: Any) -> str:
+        async def answer(message: Any) -> str | None:
+            _SESSION.set(message.session)
             given = {**named, "session": await session_of(message.session)}
             name = f"state-{quote(message.session, safe='')}.json"
             kept = Path(brief.session_dir, name) if sessions else None
@@ -71,7 +80,8 @@ def openai_agents(
 
         await converse(brief, answer, sorry_for(AgentsException, APIError))
 
-    capabilities = LACKS if sessions is None else PERSISTENT
+    persists = PERSISTENT if sessions else LACKS
+    capabilities = msgspec.structs.replace(persists, cancel=None)
     return FrameworkAgent("openai_agents", play, _wires(agent.model), capabilities)
 
 
@@ -125,13 +135,36 @@ def _model(brief: Any, own: Any) -> Any:
     is_new = brief.wire == "openai-responses"
     kind = OpenAIResponsesModel if is_new else OpenAIChatCompletionsModel
     named = own if isinstance(own, str) else str(getattr(own, "model", "") or _NAME)
-    return kind(named, brief.async_openai())
+    return _until_cancelled(brief, kind)(named, brief.async_openai())
 
 
-def _tool(tool: Any) -> Any:
+def _until_cancelled(brief: Any, kind: Any) -> Any:
+    class UntilCancelled(kind):  # type: ignore[misc]
+        """A model that is asked no more once the user has cancelled the turn."""
+
+        async def get_response(self, *given: Any, **named: Any) -> Any:
+            _go_on(brief)
+            return await super().get_response(*given, **named)
+
+        async def stream_response(self, *given: Any, **named: Any) -> AsyncIterator[Any]:
+            _go_on(brief)
+            async for event in super().stream_response(*given, **named):
+                yield event
+
+    return UntilCancelled
+
+
+def _go_on(brief: Any) -> None:
+    if brief.cancelled(_SESSION.get()):
+        raise TurnCancelled
+
+
+def _tool(brief: Any, tool: Any) -> Any:
     from agents import FunctionTool
 
     async def run(context: Any, arguments: str) -> Any:
+        if brief.cancelled(_SESSION.get()):
+            return "Not run: the user has cancelled the turn."
         try:
             return answer_of(tool, json.loads(arguments or "{}"), context.tool_call_id)
         except ToolError as error:
@@ -153,9 +186,16 @@ class Turn:
         self._brief, self._bot, self._message = brief, bot, message
         self._settings, self._kept = settings, kept
 
-    async def answer(self) -> str:
-        """The words for the message. A run that was killed as it waited goes on first, and is the
-        run of this message where that comes again."""
+    async def answer(self) -> str | None:
+        """The words for the message; None where the user has cancelled it."""
+        try:
+            return await self._answer()
+        except TurnCancelled:
+            return None
+
+    async def _answer(self) -> str:
+        """A run that was killed as it waited goes on first, and is the run of this message where
+        that comes again."""
         if self._kept and self._kept.exists():
             from agents import RunState
 

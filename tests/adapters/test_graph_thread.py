@@ -30,6 +30,15 @@ class Skeleton:
         return {"changeme": "output"}
 
 
+@pytest.fixture
+def _callbacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    callbacks: Any = ModuleType("langchain_core.callbacks")
+    callbacks.BaseCallbackHandler = object
+    monkeypatch.setitem(sys.modules, "langchain_core", ModuleType("langchain_core"))
+    monkeypatch.setitem(sys.modules, "langchain_core.callbacks", callbacks)
+
+
+@pytest.mark.usefixtures("_callbacks")
 def test_a_graph_without_messages_is_told_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     errors: Any = ModuleType("langgraph.errors")
     errors.GraphRecursionError = RuntimeError
@@ -167,3 +176,40 @@ def test_a_tool_runs_as_the_user_allows(said: dict[str, Any], answer: str, kinds
 
     assert asyncio.run(ran(asks=True)) == answer
     assert asyncio.run(ran(asks=False)) == "paid 5"  # a graph without a checkpointer
+
+
+@pytest.mark.usefixtures("_callbacks")
+@pytest.mark.parametrize("is_cancelled", [False, True])
+@pytest.mark.parametrize("own", [None, ["mine"]])
+def test_a_callback_stops_a_cancelled_turn_before_its_model(is_cancelled: bool, own: Any) -> None:
+    async def asked() -> None:
+        graph_thread._CANCELLED.set(lambda: is_cancelled)
+        *before, ours = graph_thread._until_cancelled(own)
+        assert before == (own or [])
+        assert ours.raise_error  # else LangChain logs it and goes on
+        ours.on_chat_model_start({}, [])
+
+    if is_cancelled:
+        with pytest.raises(graph_thread.TurnCancelled):
+            asyncio.run(asked())
+    else:
+        asyncio.run(asked())
+
+
+@pytest.mark.usefixtures("_callbacks")
+def test_callbacks_of_a_manager_stay_and_the_users_own_is_not_changed() -> None:
+    class Manager:
+        """As LangChain keeps callbacks."""
+
+        def __init__(self, *handlers: Any) -> None:
+            self.handlers = [*handlers]
+
+        def copy(self) -> Manager:
+            return Manager(*self.handlers)
+
+        def add_handler(self, handler: Any) -> None:
+            self.handlers.append(handler)
+
+    own = Manager("mine")
+    made = graph_thread._until_cancelled(own)
+    assert (own.handlers, made.handlers[0], len(made.handlers)) == (["mine"], "mine", 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from harness import Message, Text, Thinking, ToolResult, ToolUse, assistant, results, user
-from harness.adapters.openai_runner import Turn, _items
+from harness.adapters.openai_runner import Turn, TurnCancelled, _items, _until_cancelled
 from harness.core.values.calls import Approval
 from harness.core.values.messages import Opaque
 
@@ -138,3 +139,39 @@ def test_a_run_that_failed_is_not_begun_again(
     with pytest.raises(ConnectionError):
         asyncio.run(turn.answer())
     assert [*tmp_path.iterdir()] == []
+
+
+class _Model:
+    """A model of the framework."""
+
+    async def get_response(self, text: str) -> str:
+        return f"Said to {text}"
+
+    async def stream_response(self, text: str) -> AsyncIterator[str]:
+        yield f"Said to {text}"
+
+
+@pytest.mark.parametrize("is_cancelled", [False, True])
+def test_a_model_is_asked_no_more_once_its_turn_is_cancelled(is_cancelled: bool) -> None:
+    brief = SimpleNamespace(cancelled=lambda session: is_cancelled)
+    model = _until_cancelled(brief, _Model)()
+
+    async def streamed() -> str:
+        return "".join([piece async for piece in model.stream_response("you")])
+
+    for asked in (lambda: model.get_response("you"), streamed):
+        if is_cancelled:
+            with pytest.raises(TurnCancelled):
+                asyncio.run(asked())
+        else:
+            assert asyncio.run(asked()) == "Said to you"
+
+
+def test_a_cancelled_turn_has_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    turn = _turn(Approval("c1", "allow"))
+
+    async def run(asked: Any) -> Any:
+        raise TurnCancelled
+
+    monkeypatch.setattr(turn, "_run", run)
+    assert asyncio.run(turn.answer()) is None
