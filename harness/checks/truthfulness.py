@@ -23,7 +23,7 @@ from harness.checks.evidence.excuses import (
     Case,
     is_killed_between,
 )
-from harness.checks.evidence.shown_text import is_silent
+from harness.checks.evidence.shown_text import denied_answer, is_silent
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.told_results import answered_runs, is_slow, says_success
 from harness.checks.evidence.turn_outcomes import (
@@ -56,16 +56,20 @@ def truthful_outcome(history: History) -> Iterator[Finding]:
     reason says that the turn is over, and no call runs. `without_tools`: the last answer is that of
     a request without tools, which replaced a failed request with tools. `exit_code`: the target
     exits with status 0 and without a report after a failed answer. `unfounded`: "Done." for an
-    empty answer.
+    empty answer. `denied`: the whole answer is told as a failure.
 
     Not a finding: a command (`/model x`) that the program itself answers; the status `command` says
-    so too; what follows a limit of the harness, which `limit.*` reports. Source: invariant 33.
+    so too; what follows a limit of the harness, which `limit.*` reports; an answer that begins as
+    an error, told as one. Source: invariant 33.
     """
     trace = history.trace
     for turn in trace.turns.values():
         for sending in turn.sendings:
             if sending.request.kind == "final" and claimed(sending) == "completed":
                 yield from _untrue(trace, turn, sending)
+            elif last := denied_answer(turn, sending):
+                text = f"the user reads the whole answer of {last.called.key} as an error"
+                yield Finding("truthful_outcome.denied", text, (last.n, sending.n))
     yield from _exit_status(trace)
 
 
@@ -275,6 +279,7 @@ _CODE = "stream_error_handled"
 _REPLACED = "\ufffd"
 _ORDERLY = ("next", "returned", "crashed")
 _HALF = re.compile(r"[\ud800-\udfff]|\\ud[89a-f][0-9a-f]{2}")
+"""Half of a character, which U+FFFD may replace; a history that was read from a file escapes it."""
 
 
 @needs("model", told_by="run", place=330)
@@ -385,16 +390,10 @@ def _tells(sending: Sending) -> bool:
 def _decoded(turn: Turn, whole: Exchange, after: Exchange | None) -> Iterator[Finding]:
     """Yield the final after a complete answer, if it lost characters of that answer."""
     said = whole.reply.text if whole.reply else ""
-    if not said.strip() or said.isascii() or _REPLACED in said or _has_halves(said):
+    if not said.strip() or said.isascii() or _REPLACED in said or _HALF.search(said):
         return
     for sending in turn.endings:
         last = whole.n < sending.n and (after is None or sending.n < after.n)
         if last and _REPLACED in sending.request.text:
             text = f"{whole.called.key} came whole, and the reply has lost characters of it"
             yield Finding(f"{_CODE}.chunks", text, (whole.n, sending.n))
-
-
-def _has_halves(text: str) -> bool:
-    """Whether a text holds halves of characters, which U+FFFD may replace. A history that was read
-    from a file has them as escapes."""
-    return _HALF.search(text) is not None

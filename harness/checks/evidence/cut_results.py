@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from unicodedata import normalize
 
 from harness.core.history.exchanges import Ask
 from harness.core.history.trace import Trace
-from harness.core.values.carried_text import WHOLE_CHARACTERS, Part, Spelt, own_words
+from harness.core.values.carried_text import WHOLE_CHARACTERS, Part, Spelt, lost_parts, own_words
 
 _TAG = re.compile(r"</?[a-zA-Z][\w-]{0,40}>")
 _NOTICE = re.compile(
@@ -43,6 +44,9 @@ def lack_of(said: str, sent: str, lost: Sequence[Part]) -> str:
     gone, new = own_words(Spelt(said), Spelt(sent)), own_words(Spelt(sent), Spelt(said))
     if gone and new and len(sent) >= len(said) * _AS_LONG:
         return f"has {new[0]!r} where its tool said {gone[0]!r}"
+    other = next((sign for sign in said if normalize("NFKC", sign) != sign), "")
+    if other and not lost_parts(normalize("NFKC", said), sent):
+        return f"has {normalize('NFKC', other)!r} where its tool said {other!r}"
     named = dict.fromkeys(str(part) for part in lost if part != "whole")
     return f"lacks its {' and its '.join(named or ['rest'])}"
 

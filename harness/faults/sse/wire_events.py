@@ -21,6 +21,7 @@ SEAMS = ("model",)
 _CHAT = (
     *("calls_all_at_index_0", "call_without_id", "call_id_late", "call_id_in_each_fragment"),
     *("calls_by_turns", "usage_without_choices", "all_in_the_last_chunk"),
+    "role_in_each_chunk",
 )
 _GEMINI = (
     *("no_stop_reason", "calls_without_ids", "chunk_without_candidates"),
@@ -101,6 +102,17 @@ def early_finish_reason(moment: Moment, plan: Plan) -> Plan:
     return stream.spliced(
         plan, lambda s: bool(stream.delta(s).get("content")) or _has_text(s), stopped
     )
+
+
+def role_in_each_chunk(moment: Moment, plan: Plan) -> Plan:
+    """Each chunk of the answer names the role again, as servers of local models write them."""
+
+    def named(step: Step) -> Step:
+        said = stream.delta(step)
+        is_piece = any(map(said.get, _PIECES))
+        return stream.with_choice(step, delta={"role": "assistant", **said}) if is_piece else step
+
+    return stream.mapped(plan, named)
 
 
 def all_in_the_last_chunk(moment: Moment, plan: Plan) -> Plan:

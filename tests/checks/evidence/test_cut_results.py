@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unicodedata import normalize
 
 import pytest
 
@@ -41,3 +42,12 @@ def test_a_short_text_may_be_cut_at_a_declared_bound() -> None:
 
 def test_a_short_text_may_be_cut_after_a_refusal_for_size() -> None:
     assert not _found(FailingWorld().turn("go").fail(413), f"{CUT}\n[truncated]")
+
+
+def test_signs_that_were_written_otherwise_are_named() -> None:
+    said = (
+        "The tower stands on 10² m² of rock, ½ of it under water at high tide, and has a ﬁne view."
+    )
+    story = Story().turn("go").reply(use("list")).tool(said).told(normalize("NFKC", said))
+    (found,) = result_carried(story.reply("done").final().end())
+    assert "has '2' where its tool said '²'" in found.message

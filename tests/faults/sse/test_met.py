@@ -43,6 +43,7 @@ NEUTRAL = {
     "usage_without_choices": ("openai-chat",),
     "early_finish_reason": ("openai-chat",),
     "all_in_the_last_chunk": ("openai-chat",),
+    "role_in_each_chunk": ("openai-chat",),
     "call_id_late": ("openai-chat",),
     "sequence_gap": ("openai-responses",),
     "sequence_repeated": ("openai-responses",),
