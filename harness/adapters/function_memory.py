@@ -97,7 +97,7 @@ class Chat:
                 await running.cancel_run()
             elif isinstance(event, InputRequiredEvent) and event.get("asked"):
                 running.ctx.send_event(await self._answer(event, calls, session))
-            elif type(event) is ToolCall:  # told again as the step is begun anew
+            elif type(event) is ToolCall:  # told again as the step begins again
                 calls.setdefault(event.tool_id, (event.tool_name, event.tool_kwargs))
 
     async def _answer(self, event: Any, calls: dict[str, Any], session: str) -> Any:
@@ -205,7 +205,7 @@ def _tool(brief: Any, tool: Any) -> Any:
 
 
 async def _said(context: Any, tool: str, given: dict[str, Any]) -> Any:
-    """What the user says to a call. The framework begins the step anew for the answer, and the
+    """What the user says to a call. The framework begins the step again for the answer, and the
     wait returns it then. A tool knows its input alone: two equal calls at once are one question."""
     from llama_index.core.workflow.events import HumanResponseEvent, InputRequiredEvent
 

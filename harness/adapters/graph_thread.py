@@ -353,7 +353,7 @@ def _kind() -> Callable[..., Any]:
 
 
 def _answer_of(tool: Any, given: dict[str, Any]) -> Any:
-    """What the tool says, once the user has allowed the call. The framework begins the tool anew
+    """What the tool says, once the user has allowed the call. The framework begins the tool again
     for the answer, and `interrupt` returns it then."""
     if not (tool.needs_approval and _ASKS.get()):
         return answer_of(tool, given, _CALL.get())

@@ -60,7 +60,7 @@ def scenarios_of(
 
 
 def renamed(scenario: Scenario, name: str, title: str) -> Scenario:
-    """Return the scenario under a name of its own, as one that stands alone in its file."""
+    """Return the scenario under another name, as one that stands alone in its file."""
     return msgspec.structs.replace(scenario, name=kebab(name), title=title, variant="", folder="")
 
 
