@@ -23,7 +23,7 @@ from harness.checks.evidence.excuses import (
     Case,
     is_killed_between,
 )
-from harness.checks.evidence.shown_text import denied_answer, is_silent
+from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.told_results import answered_runs, is_slow, says_success
 from harness.checks.evidence.turn_outcomes import (
@@ -56,20 +56,16 @@ def truthful_outcome(history: History) -> Iterator[Finding]:
     reason says that the turn is over, and no call runs. `without_tools`: the last answer is that of
     a request without tools, which replaced a failed request with tools. `exit_code`: the target
     exits with status 0 and without a report after a failed answer. `unfounded`: "Done." for an
-    empty answer. `denied`: the whole answer is told as a failure.
+    empty answer.
 
     Not a finding: a command (`/model x`) that the program itself answers; the status `command` says
-    so too; what follows a limit of the harness, which `limit.*` reports; an answer that begins as
-    an error, told as one. Source: invariant 33.
+    so too; what follows a limit of the harness, which `limit.*` reports. Source: invariant 33.
     """
     trace = history.trace
     for turn in trace.turns.values():
         for sending in turn.sendings:
             if sending.request.kind == "final" and claimed(sending) == "completed":
                 yield from _untrue(trace, turn, sending)
-            elif last := denied_answer(turn, sending):
-                text = f"the user reads the whole answer of {last.called.key} as an error"
-                yield Finding("truthful_outcome.denied", text, (last.n, sending.n))
     yield from _exit_status(trace)
 
 

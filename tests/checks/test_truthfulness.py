@@ -81,23 +81,6 @@ def test_a_success_needs_more_than_an_empty_answer(said: str) -> None:
         assert "truthful_outcome.unfounded" not in codes(truthful_outcome(story.end()))
 
 
-def test_a_whole_answer_is_not_told_as_a_failure() -> None:
-    said = "Its fan stopped at noon. The log calls that an error."
-    story = Story().turn("go").reply(said).final(said, status="failed")
-    assert codes(truthful_outcome(story.end())) == ["truthful_outcome.denied"]
-    in_own_words = Story().turn("go").reply(said).final(f"Gave up: {said}", status="failed")
-    failed = (
-        Story()
-        .turn("go")
-        .reply("Error: the log is gone.")
-        .final("Error: the log is gone.", status="failed")
-    )
-    cut = Story().turn("go").reply(said, stop="max_tokens").final(said, status="failed")
-    blocked = Story().turn("go").reply(said).final(said, status="blocked")
-    for other in (in_own_words, failed, cut, blocked):
-        assert not codes(truthful_outcome(other.end()))
-
-
 def test_what_an_agent_says_of_our_own_limit_is_no_evidence() -> None:
     """No provider answers like this: the finding is `limit.*`, and the judge looks no further."""
     story = Story().turn("go").fail(400, "limit.model_calls").final("done")

@@ -116,27 +116,3 @@ def says_done_for_nothing(brief: Brief) -> None:
     The reference agent with a word of its own for an empty answer.
     """
     build(brief, model=Done(brief)).run()
-
-
-class ReadsItsOwnAnswer(Gateway):
-    """Takes an answer for a failure by a word in it."""
-
-    def send(self, inbound: Inbound, outcome: Outcome) -> bool:
-        """Send what speaks of an error as one."""
-        if outcome.kind == "final" and "error" in outcome.text:
-            outcome = msgspec.structs.replace(outcome, kind="error", status="failed")
-        return super().send(inbound, outcome)
-
-
-@mutant(
-    breaks="gateway",
-    statement="An answer that explains an error is told as one (unseen:A)",
-    scenario="reply-as-the-model-said-it/about-errors",
-    killed_by="truthful_outcome.denied",
-)
-def takes_answers_for_errors(brief: Brief) -> None:
-    """The words of the answer decide how the turn ended.
-
-    The reference agent that looks for the word "error" in each reply.
-    """
-    build(brief, gateway=ReadsItsOwnAnswer).run()

@@ -21,9 +21,8 @@ from itertools import chain, pairwise
 import msgspec
 
 from harness.checks.evidence.stored_messages import newest_text, squeeze
-from harness.checks.evidence.told_results import ERROR
 from harness.checks.evidence.tool_inputs import is_as_given
-from harness.checks.evidence.turn_outcomes import is_taken, wrong
+from harness.checks.evidence.turn_outcomes import is_taken
 from harness.core.history.exchanges import ENDINGS, Ask, Exchange, Execution, Sending
 from harness.core.history.trace import Delivery, Trace, Turn
 from harness.core.values.carried_text import Spelt, is_asked, lost_parts
@@ -46,25 +45,6 @@ def shown(sendings: Iterable[Sending]) -> Iterator[tuple[str, tuple[Sending, ...
             parts = []
     if parts:
         yield _joined(parts), tuple(parts)
-
-
-_FAILED = frozenset({"", "error", "failed"})
-"""The statuses of an error; with another status a program says something else, as `limit`."""
-
-
-def denied_answer(turn: Turn, sending: Sending) -> Exchange | None:
-    """The answer that ended a turn in order and that the user reads, to the letter, as an error.
-
-    An agent that adds words says why. An answer that itself begins as an error may be told as one.
-    """
-    request, main = sending.request, [e for e in turn.main if e.answered]
-    is_told = request.kind == "error" or request.status == "failed"
-    last = main[-1] if main and is_told and request.status in _FAILED else None
-    if last is None or last.reply is None or last.reply.tool_uses or wrong(last):
-        return None
-    said, is_stopped = last.reply.text.strip(), turn.limits or turn.cancelled_n
-    is_same = is_asked(said) and said == request.text.strip() and last.n < sending.n
-    return last if is_same and not is_stopped and not ERROR.match(said) else None
 
 
 def said_times(words: str, text: str, *, is_pattern: bool) -> int:
