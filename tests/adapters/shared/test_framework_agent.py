@@ -33,22 +33,28 @@ def _object(module: str, name: str) -> Any:
     return type("Mine", (parent,), {})()
 
 
+CANCELLED = msgspec.structs.replace(LACKS, cancel=None)
+"""What an agent lacks that a cancel may stop."""
+
+
 @pytest.mark.parametrize(
-    ("module", "name", "framework"),
+    ("module", "name", "framework", "lacks"),
     [
-        ("pydantic_ai.agent.abstract", "AbstractAgent", "pydantic_ai"),
-        ("agents.agent", "Agent", "openai_agents"),
-        ("langgraph.pregel.main", "Pregel", "langgraph"),
-        ("langgraph.pregel", "Pregel", "langgraph"),
-        ("smolagents.agents", "ToolCallingAgent", "smolagents"),
+        ("pydantic_ai.agent.abstract", "AbstractAgent", "pydantic_ai", LACKS),
+        ("agents.agent", "Agent", "openai_agents", CANCELLED),
+        ("langgraph.pregel.main", "Pregel", "langgraph", CANCELLED),
+        ("langgraph.pregel", "Pregel", "langgraph", CANCELLED),
+        ("smolagents.agents", "ToolCallingAgent", "smolagents", LACKS),
     ],
 )
-def test_an_object_is_known_by_a_class_of_its_type(module: str, name: str, framework: str) -> None:
+def test_an_object_is_known_by_a_class_of_its_type(
+    module: str, name: str, framework: str, lacks: Capabilities
+) -> None:
     before = set(sys.modules)
     found = agent_of(_object(module, name))
     assert found is not None
     assert found.framework == framework
-    assert found.profile.capabilities == LACKS
+    assert found.profile.capabilities == lacks
     assert not {m.partition(".")[0] for m in set(sys.modules) - before} & {module.partition(".")[0]}
 
 
