@@ -178,6 +178,7 @@ class _Gateway(Gateway):
 
     def send(self, inbound: Inbound, outcome: Outcome) -> bool:
         """Say how a turn ended; whether that was taken."""
+        self.said[inbound.session] = outcome.text
         return deliver(self.brief, inbound, outcome, self._waits_s)
 
 
