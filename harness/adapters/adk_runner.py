@@ -59,7 +59,7 @@ def google_adk(
         kinds = (AdkError, LlmCallsLimitExceededError, api_error(brief.wire))
         await converse(brief, chat.answer, sorry_for(*kinds))
 
-    return adapted("google_adk", play, wire, service, cancels=True)
+    return adapted("google_adk", play, service, wire, cancels=True)
 
 
 class Chat:

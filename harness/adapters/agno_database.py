@@ -61,7 +61,7 @@ def agno(
         past = seed_of(brief) if database else []
         await converse(brief, Chat(brief, bot, past, settings).answer, sorry_for(RunFailed))
 
-    return adapted("agno", play, wire, database, cancels=True)
+    return adapted("agno", play, database, wire, cancels=True)
 
 
 class Chat:

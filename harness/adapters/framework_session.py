@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.adapters.shared.framework_agent import (
+    NOT_RUN,
     FrameworkAgent,
+    TurnCancelled,
     adapted,
     answer_of,
     converse,
@@ -36,10 +38,6 @@ _CLIENTS = {
     "openai-chat": "OpenAIChatCompletionClient",
     "openai-responses": "OpenAIChatClient",
 }
-
-
-class TurnCancelled(Exception):
-    """The user has cancelled the turn: the agent asks the model no more."""
 
 
 def agent_framework(
@@ -68,7 +66,7 @@ def agent_framework(
         chat = Chat(brief, bot, (kept, store), past, settings)
         await converse(brief, chat.answer, sorry_for(AgentFrameworkException))
 
-    return adapted("agent_framework", play, wire, persists, cancels=True)
+    return adapted("agent_framework", play, persists, wire, cancels=True)
 
 
 class Chat:
@@ -229,7 +227,7 @@ def _tool(brief: Any, tool: Any) -> Any:
 
     async def run(**given: Any) -> Any:
         if brief.cancelled(_SESSION.get()):
-            raise ToolError("Not run: the user has cancelled the turn.")
+            raise ToolError(NOT_RUN)
         return answer_of(tool, given, _CALL.get())
 
     mode = "always_require" if tool.needs_approval else "never_require"

@@ -18,12 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from harness.adapters.shared.framework_agent import (
+    NOT_RUN,
     FrameworkAgent,
     adapted,
     answer_of,
     api_error,
+    change_note,
     converse,
-    refusal_of,
+    decision_of,
     said_to,
     seed_of,
     sorry_for,
@@ -51,7 +53,7 @@ def llama_index(
         chat = Chat(brief, _agent_of(brief, agent), memory, settings)
         await converse(brief, chat.answer, sorry_for(WorkflowRuntimeError, api_error(brief.wire)))
 
-    return adapted("llama_index", play, wire, memory, cancels=True)
+    return adapted("llama_index", play, memory, wire, cancels=True)
 
 
 class Chat:
@@ -107,8 +109,7 @@ class Chat:
         id = next((i for i, call in calls.items() if call == (event.tool, event.input)), "")
         calls[id] = None
         said = await said_to(self._brief, event.tool, event.input, id=id, session=session)
-        answer = {"input": said.input} if said.answer == "allow" else {"refusal": refusal_of(said)}
-        return HumanResponseEvent(asked=event.asked, **answer)
+        return HumanResponseEvent(asked=event.asked, **decision_of(said))
 
     async def _began(self, name: str) -> Any:
         """The memory of a session, which begins with the past of the scenario."""
@@ -186,7 +187,7 @@ def _tool(brief: Any, tool: Any) -> Any:
 
     async def run(**given: Any) -> Any:
         if brief.cancelled():
-            raise ToolError("Not run: the user has cancelled the turn.")
+            raise ToolError(NOT_RUN)
         return answer_of(tool, given)
 
     async def asks(_context: Any, **given: Any) -> Any:
@@ -194,8 +195,8 @@ def _tool(brief: Any, tool: Any) -> Any:
         if said.get("input") is None:
             return said.refusal
         answer = await run(**said.input)
-        changed = f" (the user changed the input to {said.input})"
-        return answer if said.input == given else f"{answer}{changed}"
+        note = change_note(given, said.input)
+        return f"{answer} {note}" if note else answer
 
     offered = Offered(name=tool.name, description=tool.description or tool.name)
     if not tool.needs_approval:

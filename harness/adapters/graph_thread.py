@@ -21,15 +21,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from harness.adapters.shared.framework_agent import (
-    LACKS,
-    PERSISTENT,
+    NOT_RUN,
     FrameworkAgent,
+    TurnCancelled,
+    adapted,
     answer_of,
+    change_note,
     converse,
-    refusal_of,
+    decision_of,
     said_to,
     seed_of,
     sorry_for,
@@ -49,10 +49,6 @@ _NO_MESSAGES = (
     "the state of the graph has no messages, so it cannot be played as a chat; name a function "
     "from text to text that calls it"
 )
-
-
-class TurnCancelled(Exception):
-    """The user has cancelled the turn: the graph asks its model no more."""
 
 
 def langgraph(
@@ -78,8 +74,7 @@ def langgraph(
             threads = Threads(brief, graph, given, uuid.uuid4().hex)
             await _converse(brief, graph, threads, context)
 
-    capabilities = msgspec.structs.replace(PERSISTENT if persists else LACKS, cancel=None)
-    return FrameworkAgent("langgraph", play, _wires(), capabilities)
+    return adapted("langgraph", play, persists, *_wires(), cancels=True)
 
 
 def _wires() -> tuple[str, ...]:
@@ -123,8 +118,7 @@ class Threads:
 
     async def _answer(self, asked: dict[str, Any], session: str) -> dict[str, Any]:
         name, input, id = asked["tool"], asked["input"], asked["id"]
-        said = await said_to(self._brief, name, input, id=id, session=session)
-        return {"input": said.input} if said.answer == "allow" else {"refusal": refusal_of(said)}
+        return decision_of(await said_to(self._brief, name, input, id=id, session=session))
 
     async def config(self, session: str) -> dict[str, Any]:
         """The configuration of a call in the thread of a session, which begins with its past."""
@@ -343,7 +337,7 @@ def _kind() -> Callable[..., Any]:
             given.pop("run_manager", None)
             given.pop("config", None)
             if _CANCELLED.get()():
-                raise ToolException("Not run: the user has cancelled the turn.")
+                raise ToolException(NOT_RUN)
             try:
                 return _answer_of(self.inner, given)
             except ToolError as error:
@@ -363,9 +357,8 @@ def _answer_of(tool: Any, given: dict[str, Any]) -> Any:
     if "input" not in said:
         return said["refusal"]
     answer = answer_of(tool, said["input"], _CALL.get())
-    if said["input"] == given:
+    if not (note := change_note(given, said["input"])):
         return answer
-    told = f"(the user changed the input to {said['input']})"
     if isinstance(answer, list):
-        return [*answer, {"type": "text", "text": told}]
-    return f"{answer} {told}"
+        return [*answer, {"type": "text", "text": note}]
+    return f"{answer} {note}"

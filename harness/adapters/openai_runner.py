@@ -17,12 +17,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import msgspec
-
 from harness.adapters.shared.framework_agent import (
-    LACKS,
-    PERSISTENT,
+    NOT_RUN,
     FrameworkAgent,
+    TurnCancelled,
+    adapted,
     answer_of,
     converse,
     refusal_of,
@@ -35,10 +34,6 @@ from harness.core.values.messages import Block, Json, Message, Opaque, Text, Too
 
 _NAME = "gpt-5"
 _SESSION: ContextVar[str] = ContextVar("session", default="main")
-
-
-class TurnCancelled(Exception):
-    """The user has cancelled the turn: the agent asks the model no more."""
 
 
 def openai_agents(
@@ -80,9 +75,7 @@ def openai_agents(
 
         await converse(brief, answer, sorry_for(AgentsException, APIError))
 
-    persists = PERSISTENT if sessions else LACKS
-    capabilities = msgspec.structs.replace(persists, cancel=None)
-    return FrameworkAgent("openai_agents", play, _wires(agent.model), capabilities)
+    return adapted("openai_agents", play, sessions, *_wires(agent.model), cancels=True)
 
 
 async def _begin(session: Any, past: list[Message]) -> None:
@@ -164,7 +157,7 @@ def _tool(brief: Any, tool: Any) -> Any:
 
     async def run(context: Any, arguments: str) -> Any:
         if brief.cancelled(_SESSION.get()):
-            return "Not run: the user has cancelled the turn."
+            return NOT_RUN
         try:
             return answer_of(tool, json.loads(arguments or "{}"), context.tool_call_id)
         except ToolError as error:

@@ -72,7 +72,7 @@ def pydantic_ai(
         with agent.override(model=_model(brief, agent.model), tools=[], toolsets=[offered]):
             await converse(brief, sessions.answer, sorry_for(AgentRunError))
 
-    return adapted("pydantic_ai", play, wire, store)
+    return adapted("pydantic_ai", play, store, wire)
 
 
 def _deferred() -> Any:

@@ -19,6 +19,7 @@ from typing import Any
 import msgspec
 
 from harness.adapters.shared.framework_agent import (
+    NOT_RUN,
     FrameworkAgent,
     adapted,
     answer_of,
@@ -65,7 +66,7 @@ def strands(
         )
         await converse(brief, chat.answer, sorry_for(*raised, api_error(brief.wire)))
 
-    return adapted("strands", play, wire, sessions, cancels=True)
+    return adapted("strands", play, sessions, wire, cancels=True)
 
 
 class Chat:
@@ -117,7 +118,7 @@ class Chat:
 
         def before(event: Any) -> None:
             if self._stops(bot, name):
-                event.cancel_tool = "Not run: the user has cancelled the turn."
+                event.cancel_tool = NOT_RUN
             elif event.tool_use["name"] in gated:
                 _ask(event)
 

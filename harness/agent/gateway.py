@@ -16,7 +16,7 @@ import msgspec
 from harness.agent.agent_loop import Loop
 from harness.agent.conversation.content import clean
 from harness.agent.conversation.projection import DamageReport
-from harness.agent.outgoing import attempt, deliver
+from harness.agent.outgoing import DELIVERY_WAITS_S, attempt, deliver
 from harness.agent.sessions import turn_outcome as ends
 from harness.agent.sessions.transcript import SessionTranscript, Unread
 from harness.agent.sessions.turn_outcome import Outcome
@@ -33,6 +33,9 @@ class Gateway:
     max_echoes = 3
     """How many replies of its own in a row the agent answers. A user may quote one; a channel that
     brings them back never stops."""
+
+    delivery_waits_s: Sequence[float] = DELIVERY_WAITS_S
+    """The waits before a reply is sent again, one for each further attempt."""
 
     def __init__(
         self,
@@ -196,4 +199,4 @@ class Gateway:
     def send(self, inbound: Inbound, outcome: Outcome) -> bool:
         """Send the end of a turn; return whether the outbox accepted it."""
         self.said[inbound.session] = outcome.text
-        return deliver(self.brief, inbound, outcome)
+        return deliver(self.brief, inbound, outcome, self.delivery_waits_s)

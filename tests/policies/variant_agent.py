@@ -23,15 +23,12 @@ from harness.agent.gateway import Gateway
 from harness.agent.guards import EmptyInputGuard, Guard
 from harness.agent.guards.guard_protocol import needed_by
 from harness.agent.models.model_call import LanguageModel, ModelAnswer, Query
-from harness.agent.outgoing import deliver
 from harness.agent.sessions.transcript import RetryingStore
-from harness.agent.sessions.turn_outcome import Outcome
 from harness.agent.tool_environment import tools_for_model
 from harness.agent.toolbox import Toolbox
 from harness.agent.turn_policy import Policy
 from harness.core.scenario.scenario import Scenario, Turn
 from harness.core.values.brief import Brief
-from harness.core.values.calls import Inbound
 from harness.core.values.messages import Message, ToolSpec
 from harness.core.values.profile import Capabilities, Profile
 from harness.runner import Run, run
@@ -174,12 +171,7 @@ class _Gateway(Gateway):
     def __init__(self, *parts: Any, tries: int) -> None:
         super().__init__(*parts)
         waits_s = (*DELIVERY_WAITS_S, *[DELIVERY_WAITS_S[-1]] * 2)
-        self._waits_s = waits_s[: tries - 1]
-
-    def send(self, inbound: Inbound, outcome: Outcome) -> bool:
-        """Say how a turn ended; whether that was taken."""
-        self.said[inbound.session] = outcome.text
-        return deliver(self.brief, inbound, outcome, self._waits_s)
+        self.delivery_waits_s = waits_s[: tries - 1]
 
 
 def _for_tools(scenario: Scenario) -> Scenario:

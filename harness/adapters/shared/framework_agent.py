@@ -37,6 +37,14 @@ PERSISTENT = msgspec.structs.replace(LACKS, session=None, restarts=None)
 """Those of an agent whose sessions the framework keeps in the run's folder."""
 
 
+NOT_RUN = "Not run: the user has cancelled the turn."
+"""What a model reads of a call that a cancel has overtaken."""
+
+
+class TurnCancelled(Exception):
+    """The user has cancelled the turn: the agent asks its model no more."""
+
+
 class Framework(Strict, frozen=True, kw_only=True):
     """The table of an adapter: how its objects are known, and what is declared of them.
 
@@ -129,16 +137,16 @@ class FrameworkAgent:
 
 
 def adapted(
-    framework: str, play: Callable[[Any], Any], wire: str, keeps: Any, *, cancels: bool = False
+    framework: str, play: Callable[[Any], Any], keeps: Any, *wires: str, cancels: bool = False
 ) -> FrameworkAgent:
-    """The agent whose own model is of a wire, "" where it does not tell.
+    """The agent whose own model speaks these wires; "" is the wire of one that does not tell.
 
     `keeps`: what the user gave for sessions in the run's folder, if anything. `cancels`: the
     framework has a cancel.
     """
     has = PERSISTENT if keeps else LACKS
     has = msgspec.structs.replace(has, cancel=None) if cancels else has
-    return FrameworkAgent(framework, play, (wire,) if wire else (), has)
+    return FrameworkAgent(framework, play, tuple(filter(None, wires)), has)
 
 
 @cache
@@ -243,6 +251,16 @@ def refusal_of(said: Any) -> str:
     if said.answer == "deny":
         return f"Not run. The user says: {said.reason}"
     return "Not run. The user has not answered."
+
+
+def decision_of(said: Any) -> dict[str, Any]:
+    """What a tool that waits is told, in JSON: `input` to run with, or the words of a `refusal`."""
+    return {"input": said.input} if said.answer == "allow" else {"refusal": refusal_of(said)}
+
+
+def change_note(given: Any, allowed: Any) -> str:
+    """What a model reads after the result of a call whose input the user has changed, else ""."""
+    return "" if given == allowed else f"(the user changed the input to {allowed})"
 
 
 async def may_run(brief: Any, name: str, input: Any, *, id: str, session: str) -> bool:
