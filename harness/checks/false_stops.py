@@ -116,6 +116,8 @@ def _stops(trace: Trace, turn: Turn) -> Iterator[_Stop]:
         and not was_left_to_the_user(turn, a) and not is_answered_before(turn, a.sent_n)
         and not is_killed_between(trace, a.exchange.n, a.sent_n)
     ]  # fmt: skip
+    # An agent that loops may be made to answer by a last request without tools; one that makes
+    # progress is stopped by it in the middle of its work.
     for before, exchange in pairwise(turn.readable):
         if before.request.tools_offered and not exchange.request.tools_offered:
             text = f"{exchange.called.key} no longer offers tools although nothing repeats"

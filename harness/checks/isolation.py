@@ -225,6 +225,7 @@ class _Words:
     def _hits(self, text: str) -> tuple[str, ...]:
         """The pieces of all earlier words that a text holds."""
         said = squeeze(text)
+        # With a shared memory, parts of a text may be known by right; only a whole one tells.
         if self._memory:
             return (said,) if said in self._pieces else ()
         places = range(len(said) - PIECE + 1)

@@ -128,6 +128,7 @@ class _Reply:
     def _holds(self, said: str, read: Spelt) -> bool:
         if not lost_parts(said, read):
             return True
+        # The channel may take Markdown off, or the agent may number what came as plain text.
         bare, seen = as_read(said), as_read(read.text)
         if bare != said and not lost_parts(bare, read):
             return True

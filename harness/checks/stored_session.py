@@ -183,6 +183,7 @@ def _replaced(trace: Trace) -> Iterator[Finding]:
         elif isinstance(event, Called):
             if _compacts(event) or event.n in summaries:
                 compacted.add((event.session, event.turn))
+            # A store may be rewritten just before the request that shows why: wait for that one.
             if (event.session, event.turn) not in compacted:
                 yield from pending
             pending = []

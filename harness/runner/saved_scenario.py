@@ -116,6 +116,7 @@ def _told(exchanges: Sequence[Exchange]) -> Iterator[tuple[Exchange, UserTurn | 
 
 
 def _goes_on(exchange: Exchange, before: Exchange) -> bool:
+    # The same list after a success is another chat with the same words; after an error, a retry.
     if exchange.node is before.node:
         return not before.succeeded
     return exchange.node.first(before.node.depth) is before.node

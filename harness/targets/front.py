@@ -92,6 +92,8 @@ class Endpoint:
             return {"text": answer}
         except HTTPError as error:
             text = error.read().decode("utf-8", "replace")[-TEXT_MAX:]
+            # These say that the address or the fields are wrong: no later message would do better.
+            # Another status is an answer of the agent, which the checks judge.
             if error.code in (404, 405, 415, 422):
                 sys.exit(f"POST {self.url} with {sorted(body)} is refused: {error.code} {text}")
             self._take_back(message["session"])

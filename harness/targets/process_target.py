@@ -182,6 +182,7 @@ class LastingProgram:
             )
             if self._is_closed:
                 return 204, b""
+            # An answer to a client that has gone would lose the run: nothing would play it.
             if self._next is None or self._asked != me:
                 return 202, b""
             body, self._next, self._is_playing = self._next, None, True

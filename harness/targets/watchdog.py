@@ -119,6 +119,7 @@ class Liveness:
     def _quiet(self, beat: Beat) -> None:
         own_s = max(0.0, beat.wall_s - beat.in_line_s)
         self._total_s += own_s if beat.late_s <= LATE_S else 0.0
+        # What computes is not silent: the limit of processor time ends it, however slow it is.
         if beat.is_busy:
             return
         if beat.late_s <= LATE_S:

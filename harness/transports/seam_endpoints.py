@@ -178,6 +178,8 @@ class Endpoints:
         except InputError as error:
             return error_answer(501, str(error))
         match plan:
+            # The package refuses a malformed message by itself; without a record, the run would
+            # end with no word of why the tools were never called.
             case (Send(text, Head(400)),):
                 self._record(400, text.decode(errors="replace"), request)
         return plan

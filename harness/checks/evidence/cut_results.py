@@ -44,6 +44,8 @@ def lack_of(said: str, sent: str, lost: Sequence[Part]) -> str:
     gone, new = own_words(Spelt(said), Spelt(sent)), own_words(Spelt(sent), Spelt(said))
     if gone and new and len(sent) >= len(said) * _AS_LONG:
         return f"has {new[0]!r} where its tool said {gone[0]!r}"
+    # NFKC makes other letters of full-width digits, ligatures and fractions: a path or a code that
+    # the model sends back is then no longer the tool's.
     other = next((sign for sign in said if normalize("NFKC", sign) != sign), "")
     if other and not lost_parts(normalize("NFKC", said), sent):
         return f"has {normalize('NFKC', other)!r} where its tool said {other!r}"

@@ -95,6 +95,7 @@ class Talk:
         answer, judge, again = self.said[place : place + 3]
         lanes = [(e.called.session, e.called.purpose, e.request.system) for e in (answer, judge)]
         back = (again.called.session, again.called.purpose, again.request.system)
+        # In one lane the three are a chat of one agent with its user, who may well say "again".
         if lanes[0] == lanes[1] or back != lanes[0]:
             return None
         if not (reads(judge, answer) and reads(again, judge) and _is_alike(answer, again)):

@@ -57,6 +57,7 @@ class _Reading:
         self._root = root
 
     def same(self, given: Json, ran: Json, schema: Any, depth: int = 0) -> bool:
+        # Python's True equals 1, and a tool that asked for a count does not take a yes for it.
         if depth > _DEEPEST or type(given) is type(ran) is bool:
             return bool(given == ran)
         if isinstance(given, str) and isinstance(ran, str) and _same_text(given, ran):

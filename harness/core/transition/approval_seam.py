@@ -67,6 +67,8 @@ def _approval(turn: ApprovalTurn, request: ApprovalRequest) -> Approval:
         return Approval(name, "expired", reason=turn.reason)
     if request.plain and turn.input is not msgspec.UNSET:
         return Approval(name, "deny")  # the user would allow another input, and cannot say so
+    # A plain channel carries a yes or a no: to judge whether its reason reached the model would
+    # blame the agent for what it was never told.
     if turn.answer == "deny":
         return Approval(name, "deny", reason="" if request.plain else turn.reason)
     given = request.input if turn.input is msgspec.UNSET else turn.input

@@ -158,6 +158,7 @@ class ModelSeam:
                 reader.expect(self._issued)
             self._readers[lane] = reader
         body = received.body
+        # Gemini, Azure and Bedrock name the model, and whether to stream, in the address alone.
         if received.path != self._home:
             body = self.wire.complete_body(received.path, received.query, body)
         reading = reader.read(body)

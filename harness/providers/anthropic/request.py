@@ -157,6 +157,7 @@ class AnthropicReader(MessageReader[AnthropicFields, AnthropicReading]):
         reading = super().read(whole.body)
         turn = ThreadTurn(self._threads, self._last.raws, whole.previous.fields, whole.previous)
         found = reading.violations
+        # The stored thread ends with the model's own answer, which is then no prefill.
         if whole.bare:
             found = tuple(v for v in found if v.rule not in ("V13", "V14"))
         settings = {**reading.settings, "thread": whole.thread}

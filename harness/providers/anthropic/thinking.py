@@ -64,6 +64,8 @@ class Bindings:
         for n in range(keep, len(messages)):
             if messages[n].role == "assistant" and Thinking in map(type, messages[n].blocks):
                 new += [(n, m) for m in self._judgeable(messages[n])]
+        # A signature binds thinking to the system text, the tools and the model. A change of one
+        # of them reopens each block that was judged before.
         if said is not self._said and self._is_moved(said):
             self.flaws, new = [], self._signed + new
             self._signed = []

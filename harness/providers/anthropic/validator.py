@@ -258,6 +258,7 @@ class AnthropicFold(Fold[TurnState]):
         plain = said is None or not (said.marks or said.purpose)
         answerable = last is not None and last.role == "user" and not state.calls
         few = state.totals is NO_TOTALS and count <= sums.MESSAGES_MAX
+        # Asked at each request of a loop: the usual one has no rule left that only its end decides.
         if answerable and plain and few:
             return state.violations
         found = _ending(state, last, compacts=said is not None and bool(said.purpose))

@@ -48,6 +48,8 @@ def step(
     before = state.calls if message.role == state.role else 0
     broken = [one.at(n) for one in found if one.rule in active]
     broken += [violation(rule) for rule in _order(state, message) if rule in active]
+    # Only calls of the current turn need their signature: a user's message that holds no results
+    # begins another one, and frees what came before.
     if message.role == "assistant":
         unsigned = state.unsigned + _unsigned(n, calls)
     else:

@@ -83,6 +83,7 @@ class ResponsesReader:
         base, keep, items = self._said_before(), found.keep, list(found.values)
         if found.raws is None:
             self._last.forget()
+        # What `keep` counts lies on the base of the last request: on another base it is read again.
         if base is self._base:
             self._path.cut((base.depth if base else 0) + keep)
         else:
