@@ -34,7 +34,8 @@ class FieldFinding(Strict, frozen=True):
     `repeat` is the command of the check without the harness. `scenario` is the shortest scenario
     that shows `codes` on the target. `basis` is the document, recording or report that says why it
     is wrong. GENERAL means that no document says so, and that a good agent does better. `issue` is
-    a public report of it. `fixed_in` is the first release without it; a fixed finding is counted
+    a public report of it. `agent` names the agent of the target's module that shows it, where it is
+    not that of its profile. `fixed_in` is the first release without it; a fixed finding is counted
     apart.
     """
 
@@ -51,6 +52,7 @@ class FieldFinding(Strict, frozen=True):
     basis: Basis
     issue: Link
     scenario: Words
+    agent: str = ""
     fixed_in: str = ""
 
     @property

@@ -65,8 +65,9 @@ def _filled(template: str, results: Sequence[Results], is_html: bool, **more: An
 
 def played_of(head: Head) -> str:
     """Of which scenarios the runs of a target are."""
-    how = f"{head.drawn} (seed {head.seed}) of " if head.drawn else head.chosen or "all of "
-    return how + ", ".join(head.plays)
+    if head.plays == ("scenarios",) and not head.chosen:
+        return f"{head.drawn} (seed {head.seed})" if head.drawn else "all"
+    return (head.chosen or "all of ") + ", ".join(head.plays)
 
 
 def not_played(results: Sequence[Results]) -> list[str]:
@@ -74,9 +75,11 @@ def not_played(results: Sequence[Results]) -> list[str]:
     return [*played().keys() - {each.head.target for each in results}]
 
 
-def repeat_of(target: str, scenario: str) -> str:
+def repeat_of(target: str, scenario: str, agent: str = "") -> str:
     """The command that plays a scenario on a target; "" for one that is not in the data file."""
     name = next((name for name in targets() if is_same(name, target)), "")
+    if agent:
+        return f"harness run {scenario} --target tests.field.frameworks.{name}:{agent}"
     if not name:
         return ""
     words = ("--target", name) if targets()[name].program else options_of(name)
