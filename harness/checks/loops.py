@@ -111,8 +111,8 @@ def _recorded(history: History, repeats: int) -> Iterator[Finding]:
             message_n = event.n
         elif isinstance(event, Called) and isinstance(event.request, ToolRequest):
             asked[event.key], called[event.key] = (message_n, event.request.name), event.n
-            made = CallMade(event.request.name, event.request.input)
-            _add(calls, _Step(event.n, message_n, made.identity, made))
+            made = CallMade.of(event.request.name, event.request.input)
+            _add(calls, _Step(event.n, message_n, made, made))
         elif isinstance(event, Answered) and event.seam == "tool":
             by, name = asked.get(event.key, (0, ""))
             result = ResultMade(answer_failed(event), answer_text(event), name)

@@ -139,6 +139,8 @@ def _is_other_json(value: Json) -> bool:
 
 def _is_said(ran: Json, said: Json, schema: dict[str, Json]) -> bool:
     """Whether a tool ran with the input of an answer, as the schema reads it."""
+    if ran is said:  # a recording has one of them
+        return True
     if canonical(plain(ran)) in (found := _readings(said)):
         return True
     return any(same_input(value, plain(ran), schema) for value in found.values())

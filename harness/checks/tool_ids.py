@@ -72,10 +72,11 @@ class _Lane:
         """Move the list to `node`, and yield rule and id for each fault in its new messages."""
         entered = self._leave_for(node)
         for new in reversed(entered):
-            wrong = tuple(self._enter(new))
-            if id(new) not in self._told:
-                yield from wrong
-            self._told.add(id(new))
+            if new.calls or new.results:
+                wrong = tuple(self._enter(new))
+                if id(new) not in self._told:
+                    yield from wrong
+                self._told.add(id(new))
         self._end = node
 
     def _leave_for(self, node: Node) -> list[Node]:
@@ -95,15 +96,15 @@ class _Lane:
 
     def _enter(self, node: Node) -> Iterator[tuple[str, str]]:
         counts, mine = self._counts, self._mine.setdefault(id(node), [])
-        mine += [("call", use.id) for use in node.message.tool_uses]
-        mine += [("result", result.id) for result in node.message.tool_results]
+        mine += [("call", use.id) for use in node.calls]
+        mine += [("result", result.id) for result in node.results]
         for kind, id_ in mine:
-            counts[kind, id_] += 1
+            counts[kind, id_] = count = counts.get((kind, id_), 0) + 1
             if kind == "call" and not id_:
                 yield "empty", ""
-            elif kind == "call" and counts[kind, id_] > 1:
+            elif kind == "call" and count > 1:
                 yield "repeated", id_
-            elif kind == "result" and id_ and counts[kind, id_] > max(1, counts["call", id_]):
+            elif kind == "result" and id_ and count > max(1, counts.get(("call", id_), 0)):
                 yield "two_results", id_
 
 
@@ -126,6 +127,8 @@ class _Calls(msgspec.Struct, frozen=True):
     @property
     def open(self) -> frozenset[str]:
         """The calls without a result."""
+        if self.answered is None or self.answered[-1] is None:  # nearly always
+            return self.owed.difference(*(self.answered or ())[:-1])
         return self.owed.difference(*(ids for (ids,) in _links(self.answered)))
 
     @property
@@ -133,6 +136,8 @@ class _Calls(msgspec.Struct, frozen=True):
         """The calls when the assistant has said all."""
         if self.said is None:
             return self
+        if self.said[-1] is None:  # nearly always
+            return _Calls(*self.said[:-1])
         made, owed = zip(*_links(self.said), strict=True)
         return _Calls(_NO_IDS.union(*made), _NO_IDS.union(*owed))
 
@@ -190,9 +195,9 @@ def _step(before: _Calls, node: Node, is_unsent: bool) -> tuple[_Calls, frozense
     if node.side == "system":
         return before, _NO_IDS
     if node.side == "assistant":
-        made = frozenset(use.id for use in node.message.tool_uses)
+        made = frozenset([use.id for use in node.calls])
         return _Calls(said=(made, _NO_IDS if is_unsent else made, before.said)), _NO_IDS
-    found = frozenset(result.id for result in node.message.tool_results)
+    found = frozenset([result.id for result in node.results])
     before = before.whole
     answered = (found, before.answered) if found else before.answered
     return _Calls(before.made, before.owed, answered=answered), found - before.made
@@ -208,7 +213,7 @@ def _tool_names(end: Node, ids: frozenset[str]) -> str:
     """The tools of the newest calls with these ids, in the list that ends with a message."""
     names: dict[str, str] = {}
     for node in end.back():
-        names |= {u.id: u.name for u in node.message.tool_uses if u.id in ids - names.keys()}
+        names |= {u.id: u.name for u in node.calls if u.id in ids - names.keys()}
         if names.keys() == ids:
             break
     return ", ".join(sorted(set(names.values())))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 import msgspec
@@ -60,10 +61,12 @@ _FEW = 3
 format, this number of calls without any result is a shape that is not known."""
 
 
+@lru_cache(maxsize=256)
 def is_of_a_tool(kind: str, role: str = "") -> bool:
     """Whether a kind of block, line or role that we do not know may be a call or a result.
 
     The provider runs tools itself and says so in the assistant's place, under names of many kinds.
+    A log repeats few kinds on most of its lines.
     """
     plain = _MARKS.sub("", kind.lower())
     if kind in _KNOWN or not plain:
@@ -94,7 +97,8 @@ def _reasons(transcript: Transcript, seen: dict[int, tuple[str, ...]]) -> Iterat
         strange = seen.get(id(message))
         if strange is None:
             strange = seen[id(message)] = tuple(_strange(message))
-        shapes.update(strange)
+        if strange:
+            shapes.update(strange)
         has_calls = has_calls or any(isinstance(block, ToolUse) for block in message.blocks)
     yield from not_understood(shapes)
     if transcript.loose and not has_calls:

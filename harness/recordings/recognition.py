@@ -135,7 +135,7 @@ def _recognised(document: bytes) -> Recording:
 
 
 def _check_text(data: bytes) -> None:
-    if not data.strip():
+    if not data or data.isspace():
         raise InputError("the file is empty", "line 1")
     at = data.find(b"\0", 0, _HEAD_BYTES)
     if at >= 0:

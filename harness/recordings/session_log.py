@@ -164,10 +164,13 @@ def entries(
             notes.lose(number, "not a JSON object, skipped")
 
 
-def first_objects(head: bytes) -> list[dict[str, Any]]:
-    """The objects on the first lines, by which a format is recognised; torn lines are left out."""
+def first_objects(head: bytes) -> Iterator[dict[str, Any]]:
+    """The objects on the first lines, by which a format is recognised; torn lines are left out.
+
+    Most formats look at one or two, so a line is parsed when it is asked for.
+    """
     values = map(parse, islice(split(head), _FIRST))
-    return [value for value in values if isinstance(value, dict)]
+    return (value for value in values if isinstance(value, dict))
 
 
 def path_to(last: str, parents: Mapping[str, str]) -> list[str]:

@@ -18,7 +18,7 @@ from harness.recordings.transcripts import Transcript
 def counts(transcript: Transcript) -> dict[str, Any]:
     """All counts of a transcript, in the order in which they are documented."""
     said, found = transcript.said, pair(transcript)
-    calls = [repetition.CallMade(call.use.name, call.use.input) for call in found.calls]
+    calls = [repetition.CallMade.of(call.use.name, call.use.input) for call in found.calls]
     results = [made(result.result, result.name) for result in found.results]
     empty = [call.use for call in found.calls if call.use.input in (None, {}, "")]
     required = {tool.name for tool in transcript.tools if tool.required}

@@ -171,12 +171,13 @@ def _readable(
     them, and each is looked at once."""
     messages: list[Message] = []
     for index, message in enumerate(transcript.messages):
-        if id(message) not in seen:
+        known = seen.get(id(message))
+        if known is None:
             reason = next(filter(None, map(_why_unread, message.blocks)), "")
             if reason:
                 return Refusal(f"{transcript.name}, message {index}", reason)
-            seen[id(message)] = message, encodable(message)
-        messages.append(seen[id(message)][1])
+            known = seen[id(message)] = message, encodable(message)
+        messages.append(known[1])
     is_answered = bool(messages) and side(messages[-1]) == "assistant"
     return msgspec.structs.replace(
         transcript,

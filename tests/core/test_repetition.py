@@ -66,18 +66,23 @@ def test_cycles_are_the_maximal_stretches_of_a_period(
 
 
 def test_calls_are_the_same_whatever_the_order_of_their_keys() -> None:
-    calls = [CallMade("f", {"a": 1, "b": 2}), CallMade("f", {"b": 2, "a": 1})] * 2
+    calls = [CallMade.of("f", {"a": 1, "b": 2}), CallMade.of("f", {"b": 2, "a": 1})] * 2
     assert same_call_runs(calls) == (Stretch("f", 4, 0),)
 
 
 @pytest.mark.parametrize("other", [{"a": [2, 1]}, {"a": "1"}, {}, None])
 def test_a_call_with_another_input_ends_the_run(other: Any) -> None:
-    same = CallMade("f", {"a": [1, 2]})
-    assert same_call_runs([same, same, CallMade("f", other), same, same]) == ()
+    same = CallMade.of("f", {"a": [1, 2]})
+    assert same_call_runs([same, same, CallMade.of("f", other), same, same]) == ()
 
 
 def test_a_run_is_reported_with_its_length_and_place() -> None:
-    calls = [CallMade("g"), *[CallMade("f", {})] * 3, CallMade("g"), *[CallMade("h")] * 4]
+    calls = [
+        CallMade.of("g"),
+        *[CallMade.of("f", {})] * 3,
+        CallMade.of("g"),
+        *[CallMade.of("h")] * 4,
+    ]
     assert same_call_runs(calls) == (Stretch("f", 3, 1), Stretch("h", 4, 5))
 
 
@@ -95,7 +100,7 @@ def test_a_success_between_failures_ends_their_run() -> None:
 
 
 def test_two_calls_in_turn_are_a_cycle_and_one_is_not() -> None:
-    a, b = CallMade("a"), CallMade("b")
+    a, b = CallMade.of("a"), CallMade.of("b")
     assert cycle2_runs([a, b, a, b, a, b, a]) == (Stretch("a, b", 7, 0),)
     assert cycle2_runs([a, b, a, b, a]) == ()
     assert cycle2_runs([a] * 8) == ()

@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from harness.core.history.exchanges import Ask, Exchange, Sending
+from harness.core.history.exchanges import Ask, Exchange, Node, Sending
 from harness.core.history.trace import Turn
 from harness.core.values.calls import ApprovalRequest, OutboundKind, ToolRequest
-from harness.core.values.messages import Json, Message, ToolResult, ToolUse, canonical
+from harness.core.values.messages import Json, ToolResult, ToolUse, canonical
 from harness.core.values.tool_names import ToolNames
 
 
@@ -58,19 +58,20 @@ class CallPairing:
         same = (ask for ask in waiting if canonical(ask.use.input) == canonical(request.input))
         return next(same, waiting[0])
 
-    def see_results(self, exchange: Exchange, messages: Sequence[Message]) -> None:
+    def see_results(self, exchange: Exchange, added: Sequence[Node]) -> None:
         """Record the first result that is sent for each call.
 
         The last answer must be the newest message with calls. A list that is sent as a whole has
         older messages with calls of the same names.
         """
-        newest = next((message for message in reversed(messages) if message.tool_uses), None)
-        renamed = self._renamed(exchange.called.session, newest) if newest else {}
+        newest = next((node.calls for node in reversed(added) if node.calls), ())
+        renamed = self._renamed(exchange.called.session, newest)
         others = set(map(id, renamed.values()))
         asked: dict[str, str] = {}
-        for message in messages:
-            asked.update((use.id, self._meant(use).name) for use in message.tool_uses)
-            for result in message.tool_results:
+        for node in added:
+            for use in node.calls:
+                asked[use.id] = self._meant(use).name
+            for result in node.results:
                 asks = self._of(result.id, exchange.called.session)
                 # An older call of the list may have the id of one that the request leaves out.
                 asks = [
@@ -107,15 +108,16 @@ class CallPairing:
         name = self._names.meant_by(use.name) if self._names else use.name
         return use if name == use.name else msgspec.structs.replace(use, name=name)
 
-    def _renamed(self, session: str, message: Message) -> dict[str, Ask]:
+    def _renamed(self, session: str, calls: tuple[ToolUse, ...]) -> dict[str, Ask]:
         # The Responses wire has calls without messages: one message may hold those of two answers.
         asks = self._last.get(session, [])
-        uses = message.tool_uses[-len(asks) :] if asks else ()
+        uses = calls[-len(asks) :] if asks else ()
+        if all(use.id in self._by_id for use in uses):
+            return {}
         # A model that makes a call twice under one id asks for it once.
         once = [*{(a.use.id, canonical(a.use.input)): a for a in reversed(asks)}.values()]
         asks = asks if len(uses) > len(once) else once[::-1]
-        is_known = all(use.id in self._by_id for use in uses)
-        if is_known or [ask.use.name for ask in asks] != [self._meant(use).name for use in uses]:
+        if [ask.use.name for ask in asks] != [self._meant(use).name for use in uses]:
             return {}
         pairs = zip(uses, asks, strict=True)
         return {use.id: ask for use, ask in pairs if use.id not in self._by_id}

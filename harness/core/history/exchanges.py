@@ -33,14 +33,18 @@ from harness.core.values.plans import WINDOW_FULL, Close, Kill, waited_ms, words
 
 
 class Node:
-    """A message at its place: the list that ends with it. The root, of depth 0, has no message."""
+    """A message at its place: the list that ends with it. The root, of depth 0, has no message.
 
-    __slots__ = ("children", "depth", "digest", "message", "parent", "side")
+    `calls` and `results` are those of the message, which many checks ask for.
+    """
+
+    __slots__ = ("calls", "children", "depth", "digest", "message", "parent", "results", "side")
 
     def __init__(self, parent: Node | None, digest: str, message: Message) -> None:
         self.parent, self.digest, self.message = parent, digest, message
         self.depth: int = parent.depth + 1 if parent else 0
         self.side: Side = side(message)
+        self.calls, self.results = message.tool_uses, message.tool_results
         self.children: dict[str, Node] = {}
 
     def child(self, digest: str, message: Message) -> Node:
@@ -66,7 +70,12 @@ class Node:
 
     def tail(self, stop: Node | None = None) -> tuple[Node, ...]:
         """The nodes after `stop` (all of them without it), oldest first."""
-        return tuple(takewhile(lambda node: node is not stop, self.back()))[::-1]
+        found: list[Node] = []
+        node: Node | None = self
+        while node is not None and node is not stop and node.depth:
+            found.append(node)
+            node = node.parent
+        return tuple(found[::-1])
 
     @property
     def messages(self) -> tuple[Message, ...]:

@@ -18,16 +18,16 @@ REPEATS = 3
 
 
 class CallMade(msgspec.Struct, frozen=True):
-    """A call in a transcript: the tool's name, and its input as JSON values."""
+    """A call in a transcript: the tool's name, and its input as canonical JSON. Identical calls are
+    equal."""
 
     name: str
-    input: Json = None
+    input: str
 
-    @property
-    def identity(self) -> tuple[str, str]:
-        """The key that is equal for identical calls: the name and the canonical JSON of the
-        input."""
-        return self.name, canonical(self.input)
+    @classmethod
+    def of(cls, name: str, input: Json = None) -> CallMade:
+        """The call with an input as JSON values."""
+        return cls(name, canonical(input))
 
 
 class ResultMade(msgspec.Struct, frozen=True):
@@ -58,8 +58,7 @@ def equal_runs(keys: Sequence[Hashable | None], least: int = REPEATS) -> Iterato
 
 def same_call_runs(calls: Sequence[CallMade], least: int = REPEATS) -> tuple[Stretch, ...]:
     """Runs of identical calls."""
-    keys = [call.identity for call in calls]
-    return tuple(Stretch(calls[at].name, length, at) for at, length in equal_runs(keys, least))
+    return tuple(Stretch(calls[at].name, length, at) for at, length in equal_runs(calls, least))
 
 
 def same_fail_runs(results: Sequence[ResultMade]) -> tuple[Stretch, ...]:
@@ -83,7 +82,7 @@ def _failing(
 
 def cycle2_runs(calls: Sequence[CallMade]) -> tuple[Stretch, ...]:
     """Maximal stretches of alternating calls, with the pair at least `REPEATS` times."""
-    found = cycles([call.identity for call in calls], 2)
+    found = cycles(calls, 2)
     return tuple(
         Stretch(f"{calls[at].name}, {calls[at + 1].name}", length, at) for at, length in found
     )

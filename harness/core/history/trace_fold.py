@@ -169,7 +169,7 @@ class _Reader:
         self._open[called.key] = exchange
         self.trace.exchanges.append(exchange)
         self._turn(called).exchanges.append(exchange)
-        self._asked.see_results(exchange, [message for _, message in added])
+        self._asked.see_results(exchange, node.tail(kept))
         if self._sends_texts and called.purpose == "main":
             self._asked.see_texts(exchange)
         if called.purpose == "main":

@@ -160,7 +160,7 @@ def _stuck(said: Sequence[ModelTurn]) -> set[int]:
     for place, one in enumerate(said):
         for use, result in one.calls:
             places.append(place)
-            calls.append(CallMade(use.name, use.input))
+            calls.append(CallMade.of(use.name, use.input))
             text = result.text if result else ""
             results.append(ResultMade(bool(result and result.is_error), text))
     found = (*same_call_runs(calls), *same_fail_runs(results), *cycle2_runs(calls))

@@ -88,7 +88,9 @@ def claude_code(lines: Iterable[bytes]) -> Recording:
             kept.add(entry)
             names.add(entry, notes)
             key = _key(entry.value)
-            _take(sessions.setdefault(key, LoggedSession(_name(*key))), message, entry)
+            if key not in sessions:
+                sessions[key] = LoggedSession(_name(*key))
+            _take(sessions[key], message, entry)
     names.note_circles(notes)
     if not sessions:
         raise notes.refusal("no line holds a message of user or assistant")

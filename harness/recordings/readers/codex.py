@@ -8,6 +8,7 @@ openai/codex, codex-rs/protocol (RolloutItem, ResponseItem), versions up to 0.12
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 from harness.core.values.messages import Message, user
@@ -70,7 +71,7 @@ def _is_codex(data: bytes) -> bool:
     return any(
         _is_oldest(value)
         or (f.text(value.get("type")) in _TYPES and isinstance(value.get("payload"), dict))
-        for value in first_objects(data)[:2]
+        for value in islice(first_objects(data), 2)
     )
 
 

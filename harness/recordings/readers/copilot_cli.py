@@ -111,7 +111,7 @@ class _Session:
 
 
 def _is_copilot_cli(data: bytes) -> bool:
-    first = next(iter(first_objects(data)), {})
+    first = next(first_objects(data), {})
     is_event = first.keys() >= _EVENT and isinstance(first["data"], dict)
     return is_event and "." in f.text(first["type"])
 

@@ -31,7 +31,7 @@ _Object = dict[str, Json]
 
 
 def _is_gemini_cli(data: bytes) -> bool:
-    first = next(iter(first_objects(data)), {})
+    first = next(first_objects(data), {})
     if first.keys() >= _HEADER and "type" not in first:
         return True
     whole = f.mapping(json_documents.peek(data, b'"sessionId"', b'"messages"'))

@@ -48,7 +48,7 @@ def _is_history(value: Json) -> bool:
 
 
 def _is_openhands(data: bytes) -> bool:
-    if any(map(_is_history, first_objects(data)[:1])):
+    if _is_history(next(first_objects(data), None)):
         return True
     return _is_history(json_documents.peek(data, b'"action"', b'"args"'))
 

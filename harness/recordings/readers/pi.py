@@ -127,7 +127,7 @@ _LINKED = frozenset({"id", "parentId"})
 
 def _is_pi(data: bytes) -> bool:
     """Whether the first object is a session, or an entry of one whose first line is damaged."""
-    first = next(iter(first_objects(data)), {})
+    first = next(first_objects(data), {})
     is_entry = first.get("type") == "session" or first.keys() >= _LINKED
     return is_entry and first.get("type") in _TYPES and isinstance(first.get("id"), str)
 

@@ -33,7 +33,7 @@ def is_vcr(data: bytes) -> bool:
     """Whether the bytes are meant as a cassette."""
     opening = _JSON_KEY.match(data)
     if opening is None:
-        return _YAML_KEY.search(data) is not None
+        return not json_documents.is_json(data) and _YAML_KEY.search(data) is not None
     if opening[1] in (b"entries", b"meta", b"version") and _ENTRY.search(data):
         return True
     return opening[1] is None or _FURTHER_KEYS.get(opening[1], b'interactions"') in data
