@@ -161,8 +161,8 @@ def _events(turns: list[_AskedTurn]) -> tuple[int, ...]:
 
 def _asks_anew(exchange: Exchange) -> bool:
     """Whether the request holds a new message of the user, and not only results."""
-    added = [node.message for node in exchange.added if node.side == "user"]
-    return any(message.text.strip() and not message.tool_results for message in added)
+    said = (node.message for node in exchange.added if node.side == "user" and not node.results)
+    return any(message.text.strip() for message in said)
 
 
 def _left_alone(trace: Trace, alone: int) -> Iterator[Finding]:

@@ -75,10 +75,10 @@ def _same_text_runs(said: Sequence[Message]) -> list[list[Any]]:
 
 
 def _speech(message: Message) -> tuple[str, ...] | None:
-    if not message.text.strip():
+    text = message.text
+    if not text.strip():
         return None
-    calls = (f"{use.name} {canonical(use.input)}" for use in message.tool_uses)
-    return message.text, *calls
+    return text, *(f"{use.name} {canonical(use.input)}" for use in message.tool_uses)
 
 
 def _rows(found: Sequence[repetition.Stretch]) -> list[list[Any]]:

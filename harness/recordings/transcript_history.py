@@ -58,10 +58,11 @@ class _HistoryWriter:
         self._system = self.history.value(transcript.system)
         self._tools = self.history.value([msgspec.to_builtins(tool) for tool in transcript.tools])
         for index, message in enumerate(transcript.messages):
-            if side(message) == "assistant":
+            whose = side(message)
+            if whose == "assistant":
                 self._model_call()
                 self._model_answer(index, message)
-            if side(message) != "system":
+            if whose != "system":
                 self._tool_calls(message)
                 self._tool_results(message)
             self._take(index, message)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from harness.core.history.call_pairing import CallPairing
 from harness.core.history.events import Called
-from harness.core.history.exchanges import Ask, Exchange, Execution, root
+from harness.core.history.exchanges import Ask, Exchange, Execution, Node, grow, root
 from harness.core.values.calls import ModelRequest, ToolRequest
-from harness.core.values.messages import Message, ToolResult, ToolUse, assistant, results
+from harness.core.values.messages import Message, ToolResult, ToolUse, assistant, digest, results
 
 
 def _exchange(n: int, reply: Message | None = None) -> Exchange:
     request = ModelRequest("m", ())
     called = Called(n=n, key=f"main/model#{n}", seam="model", request=request, session="main")
     return Exchange(called, request, root(), reply=reply)
+
+
+def _nodes(*messages: Message) -> tuple[Node, ...]:
+    return grow(root(), ((digest(message), message) for message in messages)).tail()
 
 
 def _run(asked: CallPairing, request: ToolRequest) -> Ask | None:
@@ -63,7 +67,7 @@ def test_a_result_under_a_new_id_is_known_by_its_place() -> None:
         assistant(_look("x", "Ada"), _look("x_2", "Bob")),
         results(ToolResult("x", "found"), ToolResult("x_2", "not run")),
     ]
-    asked.see_results(_exchange(2), sent)
+    asked.see_results(_exchange(2), _nodes(*sent))
     assert (one.sent, two.sent) == (ToolResult("x", "found"), ToolResult("x_2", "not run"))
     assert (one.sent_n, two.sent_n) == (2, 2)
 
@@ -71,8 +75,8 @@ def test_a_result_under_a_new_id_is_known_by_its_place() -> None:
 def test_only_the_first_result_counts_and_a_strange_one_is_nobodys() -> None:
     asked = CallPairing()
     (ask,) = asked.see_answer(_exchange(1, assistant(_look("x", "Ada"))))
-    asked.see_results(_exchange(2), [results(ToolResult("y", "?"), ToolResult("x", "found"))])
-    asked.see_results(_exchange(3), [results(ToolResult("x", "again"))])
+    asked.see_results(_exchange(2), _nodes(results(ToolResult("y", "?"), ToolResult("x", "found"))))
+    asked.see_results(_exchange(3), _nodes(results(ToolResult("x", "again"))))
     assert ask.sent == ToolResult("x", "found")
     assert ask.sent_n == 2
 
@@ -82,9 +86,9 @@ def test_a_message_may_hold_the_renamed_calls_of_two_answers() -> None:
     (one,) = asked.see_answer(_exchange(1, assistant(_look("c1", "Ada"))))
     own = _look("own1", "Ada"), _look("own2", "Bob")
     kept = ToolResult("own1", "a"), ToolResult("own2", "b")
-    asked.see_results(_exchange(2), [assistant(own[0]), results(kept[0])])
+    asked.see_results(_exchange(2), _nodes(assistant(own[0]), results(kept[0])))
     (two,) = asked.see_answer(_exchange(3, assistant(_look("c2", "Bob"))))
-    asked.see_results(_exchange(4), [assistant(*own), results(*kept)])
+    asked.see_results(_exchange(4), _nodes(assistant(*own), results(*kept)))
     assert (one.sent, two.sent) == kept
 
 
@@ -97,7 +101,7 @@ def test_an_older_call_of_that_tool_in_a_whole_list_is_not_the_last_one_renamed(
         assistant(_look("new", "Ada")),
         results(ToolResult("new", "interrupted", True)),
     ]
-    asked.see_results(_exchange(2), sent)
+    asked.see_results(_exchange(2), _nodes(*sent))
     assert ask.sent == ToolResult("new", "interrupted", True)
 
 
@@ -110,7 +114,7 @@ def test_the_result_of_an_older_call_of_that_id_is_not_that_of_the_last_one_rena
         assistant(_look("same_2", "Ada")),
         results(ToolResult("same_2", "interrupted", True)),
     ]
-    asked.see_results(_exchange(2), sent)
+    asked.see_results(_exchange(2), _nodes(*sent))
     assert ask.sent == ToolResult("same_2", "interrupted", True)
 
 
@@ -118,5 +122,5 @@ def test_an_older_result_of_another_tool_is_not_that_of_a_call_with_its_id() -> 
     asked = CallPairing()
     (ask,) = asked.see_answer(_exchange(1, assistant(_look("old", "Ada"))))
     sent = [assistant(ToolUse("old", "ping", {})), results(ToolResult("old", "found"))]
-    asked.see_results(_exchange(2), sent)
+    asked.see_results(_exchange(2), _nodes(*sent))
     assert ask.sent is None

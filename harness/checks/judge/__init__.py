@@ -132,6 +132,10 @@ class _Applied(msgspec.Struct):
     passed: list[str] = msgspec.field(default_factory=list)
     asked: bool = False
 
+    def sets_aside(self, code: str) -> bool:
+        """Whether a rule does not apply."""
+        return any(lack.check == code for lack in self.not_applicable)
+
 
 def judge(
     history: History,
@@ -150,7 +154,7 @@ def judge(
     known = {**checks(), **{check.__name__: check for check in extra}}
     if only is not None and only not in known:
         raise InputError(f"there is no check {only!r}; {unknown_name(only, known)}", "--check")
-    chosen = {name: check for name, check in known.items() if only in (None, name)}
+    chosen = known if only is None else {only: known[only]}
     wanted = _expectation(history)
     if lack := machine_lack(history.trace):  # nothing that happened then is the agent's
         return Verdict("unknown", outcome=outcome(history), doubts=(lack,))
@@ -239,14 +243,15 @@ def _apply(
     if reason:
         applied.not_applicable.append(NotApplicable(name, reason))
         return
-    aside = {n.check for n in applied.not_applicable}
     rules, is_of_the_run = rules_of(name), name in BOOK_KEEPING
     seen = history if rules or is_of_the_run else ObservedHistory(history)
     try:
         settings = (history.trace.settings.get("checks") or {}).get(name) or {}
         said = _with_prefix(name, check(seen, **settings))
         found = [
-            _classed(history, name, check, finding) for finding in said if finding.code not in aside
+            _classed(history, name, check, finding)
+            for finding in said
+            if not applied.sets_aside(finding.code)
         ]
     except Exception as error:
         applied.doubts.append(f"the check {name} crashed: {type(error).__name__}: {error}")
@@ -258,9 +263,10 @@ def _apply(
         unasked = [NotApplicable(name, f"{UNASKED}{reason}", kind="unasked")] if reason else []
     else:
         unasked = questions.not_asked(name, rules, found)
+    by_writes = (f"{name}.{rule}" for rule in getattr(check, "write_order", ()))
+    lacks_a_part = any(map(applied.sets_aside, by_writes)) or any(n.check == name for n in unasked)
     applied.not_applicable += unasked
-    by_writes = {f"{name}.{rule}" for rule in getattr(check, "write_order", ())}
-    if not found and not (by_writes & aside) and all(n.check != name for n in unasked):
+    if not (found or lacks_a_part):
         applied.passed.append(name)
 
 

@@ -332,9 +332,10 @@ class Questions:
 
     def puts(self, question: Question) -> bool:
         """Whether the history holds the event."""
-        if question not in self._is_put:
-            self._is_put[question] = EVENTS[question](self._trace)
-        return self._is_put[question]
+        put = self._is_put.get(question)
+        if put is None:
+            put = self._is_put[question] = EVENTS[question](self._trace)
+        return put
 
     def not_asked(
         self, check: str, rules: Sequence[CheckRule], found: Iterable[Finding]
@@ -349,7 +350,10 @@ class Questions:
         return [_not_asked(check, lacking)] if lacking else []
 
     def _lacks(self, rule: CheckRule) -> Question | None:
-        return next((question for question in rule.asked_by if not self.puts(question)), None)
+        for question in rule.asked_by:
+            if not self.puts(question):
+                return question
+        return None
 
 
 @cache

@@ -184,8 +184,8 @@ class Trace(msgspec.Struct, eq=False):
     @property
     def seams(self) -> frozenset[Seam]:
         """The seams of the target or the recording; a store that was read counts as one."""
-        named = {seam for start in self.starts for seam in start.seams}
-        return frozenset(named | ({"store"} if self.stored else set()))
+        read: tuple[Seam, ...] = ("store",) if self.stored else ()
+        return frozenset(read).union(*[start.seams for start in self.starts])
 
     @property
     def settings(self) -> dict[str, Json]:
