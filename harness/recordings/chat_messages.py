@@ -67,10 +67,8 @@ def _api(held: list[dict[str, Json]]) -> RecordedApi:
 
 def _declared(message: dict[str, Json]) -> tuple[ToolSpec, ...]:
     """The tool that a message of a list declares."""
-    said = f.mapping(message.get("content"))
-    if message.get("role") != "tool" or said.get("type") != "function":
-        return ()
-    return (f.tool(f.mapping(said.get("function"))),)
+    said = f.mapping(message.get("content")) if message.get("role") == "tool" else {}
+    return (f.tool(f.mapping(said.get("function"))),) if said.get("type") == "function" else ()
 
 
 def with_answer(transcript: Transcript, response: Json) -> Transcript:

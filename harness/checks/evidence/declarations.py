@@ -60,9 +60,12 @@ def needs(
 def missing_seams(check: CheckFunction, trace: Trace) -> list[Seam]:
     """The seams that a check needs and the target does not have."""
     needed: tuple[Seam, ...] = getattr(check, "needs", ())
-    calls = getattr(check, "or_calls", False) and any(turn.asks for turn in trace.turns.values())
-    known = {*trace.seams, "tool"} if calls else trace.seams
-    return [seam for seam in needed if seam not in known]
+    known = trace.seams
+    missing = [seam for seam in needed if seam not in known]
+    by_calls = "tool" in missing and getattr(check, "or_calls", False)
+    if by_calls and any(turn.asks for turn in trace.turns.values()):
+        missing.remove("tool")
+    return missing
 
 
 def untold(check: CheckFunction, trace: Trace) -> str:

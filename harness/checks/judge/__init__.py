@@ -237,16 +237,16 @@ def _apply_all(history: History, chosen: Mapping[str, CheckFunction], applied: _
 def _apply(
     history: History, name: str, check: CheckFunction, questions: Questions, applied: _Applied
 ) -> None:
-    needed = getattr(check, "needs", ())
-    missing = missing_seams(check, history.trace) if needed else ()
-    reason = f"needs the seam {' and '.join(missing)}" if missing else untold(check, history.trace)
+    needed, trace = getattr(check, "needs", ()), history.trace
+    missing = missing_seams(check, trace) if needed else ()
+    reason = f"needs the seam {' and '.join(missing)}" if missing else untold(check, trace)
     if reason:
         applied.not_applicable.append(NotApplicable(name, reason))
         return
     rules, is_of_the_run = rules_of(name), name in BOOK_KEEPING
     seen = history if rules or is_of_the_run else ObservedHistory(history)
     try:
-        settings = (history.trace.settings.get("checks") or {}).get(name) or {}
+        settings = (trace.settings.get("checks") or {}).get(name) or {}
         said = _with_prefix(name, check(seen, **settings))
         found = [
             _classed(history, name, check, finding)

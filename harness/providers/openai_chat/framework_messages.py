@@ -159,8 +159,8 @@ def _blocks(row: dict[str, Json], role: str) -> Iterator[Block]:
     thought = f.text(row.get("reasoning_content")) or f.text(row.get("reasoning"))
     if thought:
         yield Thinking(thought)
-    calls = [call_from_record(call) for call in _calls(row)]
-    told = {call_id(call) for call in _calls(row)}
+    kept = _calls(row)
+    calls, told = [call_from_record(call) for call in kept], {call_id(call) for call in kept}
     if isinstance(row.get("content"), str):
         yield from f.blocks(row["content"], {})
     for part in _parts(row):
@@ -217,8 +217,10 @@ _Read = Callable[[Json, str], Block]
 
 def is_ui_message(row: dict[str, Json]) -> bool:
     """Whether an assistant's message holds calls together with what became of them."""
+    if row.get("role") != "assistant":
+        return False
     parts = (*f.objects(row.get("parts")), *f.objects(row.get("toolInvocations")))
-    return row.get("role") == "assistant" and any(_invocation(part) for part in parts)
+    return any(map(_invocation, parts))
 
 
 def steps(row: dict[str, Json], read: _Read) -> Iterator[Message]:

@@ -78,7 +78,7 @@ def _rows(value: Json) -> Iterator[_Row]:
 def _is_langfuse(data: bytes) -> bool:
     if not json_documents.is_json(data) or json_documents.is_lines(data):
         return False
-    named = any(name in data for name in _NAMES)
+    named = b'"output"' in data and any(name in data for name in _NAMES)
     value = json_documents.peek(data, b'"input"', b'"output"') if named else None
     return next(_rows(value), None) is not None
 
