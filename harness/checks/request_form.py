@@ -124,8 +124,9 @@ def _on_the_wire(trace: Trace) -> Iterator[Finding]:
             begun.add(place)
             known |= {id(node): 0 for node in [*exchange.node.back()][1:]}
         for node in exchange.added:
-            is_new = id(node) not in seen and not (logged and is_one_message(node, unsent))
-            if is_new and _same_side(node) and exchange.called.session not in groups():
+            is_repeated = id(node) not in seen and _same_side(node)
+            is_repeated = is_repeated and not (logged and is_one_message(node, unsent))
+            if is_repeated and exchange.called.session not in groups():
                 text = f"{exchange.called.key}: two {node.side} messages in a row"
                 text += f" (message {node.depth - 1})"
                 cause = Cause(subject=node.side)
@@ -154,8 +155,11 @@ def _unanswered(last: Node, logged: bool, known: dict[int, int]) -> int:
 
 def _same_side(node: Node) -> bool:
     """Whether the message before it, without the system's, is of the same side."""
-    sides = (one.side for one in node.back() if one is not node and one.side != "system")
-    return node.side in _ALTERNATING and node.side == next(sides, "")
+    before = node.parent
+    while before is not None and before.depth and before.side == "system":
+        before = before.parent
+    is_same = before is not None and before.depth > 0 and before.side == node.side
+    return is_same and node.side in _ALTERNATING
 
 
 def _in_the_store(trace: Trace, turn: Turn) -> Iterator[Finding]:

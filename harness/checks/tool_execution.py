@@ -106,7 +106,7 @@ def _is_other_tool(execution: Execution, ask: Ask) -> bool:
     """Whether a call that names no such tool runs one. Agents repair the form of a name alone: its
     case, its marks, and a prefix that the model was trained on."""
     name, asked, exchange = execution.request.name, ask.use.name, ask.exchange
-    if _bare(asked).endswith(_bare(name)) or not ask.use.id:
+    if name == asked or _bare(asked).endswith(_bare(name)) or not ask.use.id:
         return False
     if execution.called.session != exchange.called.session:
         return False
