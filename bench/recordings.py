@@ -30,7 +30,7 @@ from harness.recordings.transcript_history import to_history
 ROUNDS = 800
 RESULT_LINES = 40
 TURNS = 100
-LINES_MOST, YAML_MOST = 4.0, 2.0
+LINES_MOST, YAML_MOST = 4.0, 1.8
 
 _RESULT_LINE = """    return self.name == "a name" and value in self.values  # line of a file\n"""
 _AROUND = {
