@@ -79,7 +79,7 @@ def is_lines(data: bytes) -> bool:
 def peek(data: bytes, *names: bytes) -> Json:
     """The value of a document that holds these bytes; None when it does not, or is not JSON.
 
-    JSON Lines are no document. That shows on the first line, so a long log is not searched.
+    JSON Lines are not one value. The first line shows it, so a long log is not searched.
     """
     if not is_json(data) or is_lines(data) or not all(name in data for name in names):
         return None

@@ -34,9 +34,7 @@ from harness.core.values.plans import WINDOW_FULL, Close, Kill, waited_ms, words
 
 class Node:
     """A message at its place: the list that ends with it. The root, of depth 0, has no message.
-
-    `calls` and `results` are those of the message, which many checks ask for.
-    """
+    `calls` and `results` are the message's, listed once for all checks."""
 
     __slots__ = ("calls", "children", "depth", "digest", "message", "parent", "results", "side")
 
@@ -70,12 +68,7 @@ class Node:
 
     def tail(self, stop: Node | None = None) -> tuple[Node, ...]:
         """The nodes after `stop` (all of them without it), oldest first."""
-        found: list[Node] = []
-        node: Node | None = self
-        while node is not None and node is not stop and node.depth:
-            found.append(node)
-            node = node.parent
-        return tuple(found[::-1])
+        return tuple(takewhile(lambda node: node is not stop, self.back()))[::-1]
 
     @property
     def messages(self) -> tuple[Message, ...]:
