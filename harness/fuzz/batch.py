@@ -22,12 +22,14 @@ from harness.fuzz.example import (
     FoundRun,
     PlayedExample,
     RawFinding,
+    options_of,
     played_of,
     run_of,
 )
 from harness.fuzz.findings import ShrinkTask, ShrunkFinding, is_late, not_shrunk, shrunk_finding
 from harness.fuzz.held_examples import CauseCount, ShownByExamples, by_needs, used_by
 from harness.fuzz.replay import Replayed, ReplayTask, replayed
+from harness.fuzz.scenario_grammar import with_due
 from harness.runner import Run
 from harness.runner.run_folder import drop_kept
 from harness.targets import TargetSpec, resolve
@@ -130,7 +132,7 @@ def play_all(batch: Batch, target: TargetSpec) -> BatchResult:
     for example in range(batch.first, batch.first + batch.count):
         if is_late(batch.until_s):
             break
-        scenario, choices = batch.drawn(_given(batch, random), random, target)
+        scenario, choices = _drawn(batch, example, random, target)
         run = run_of(scenario, target, keep=batch.keep, compare=batch.compare)
         played = _apart(played_of(run, choices, example), run, scenario, said)
         shown.append(ShownByExamples.of(played, example))
@@ -172,10 +174,20 @@ def _apart(played: PlayedExample, run: Run, scenario: Scenario, said: set[str]) 
     return played
 
 
-def _given(batch: Batch, random: Random) -> Choices:
-    """Return choices mutated from parents; none for an example that is drawn from the start."""
-    is_varied = bool(batch.parents) and random.random() < _VARIED
-    return mutated(random, batch.parents) if is_varied else ()
+def _drawn(
+    batch: Batch, example: int, random: Random, target: TargetSpec
+) -> tuple[Scenario, Choices]:
+    """Return an example: mutated from parents, if there are any, or drawn from the start.
+
+    Of one with faults, one is the fault whose turn it is, if the target can meet it. Where chance
+    alone chooses, a campaign needs thousands of examples to meet each kind.
+    """
+    if batch.parents and random.random() < _VARIED:
+        return batch.drawn(mutated(random, batch.parents), random, target)
+    scenario, choices = batch.drawn((), random, target)
+    options = options_of(target, batch.wire, batch.profile)
+    due = batch.drawn(with_due(choices, example, batch.seed, options), random, target)
+    return due if due[0].faults else (scenario, choices)
 
 
 def _runs(

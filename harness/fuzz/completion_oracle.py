@@ -120,7 +120,7 @@ def _text(block: dict[str, Json]) -> str:
 
 def _is_plain(turn: Turn, tools: Mapping[str, ToolScript]) -> bool:
     """Whether a turn has only text and whole calls and ends normally; one with calls plays once."""
-    blocks, calls = turn.blocks, _calls(turn)
+    blocks, calls = turn.blocks, calls_of(turn)
     texts = [_text(block) for block in blocks if block.get("type") == "text"]
     texts += [turn.say] if turn.say is not None else []
     return (
@@ -135,7 +135,7 @@ def _is_plain(turn: Turn, tools: Mapping[str, ToolScript]) -> bool:
     )
 
 
-def _calls(turn: Turn) -> list[tuple[str, Json]]:
+def calls_of(turn: Turn) -> list[tuple[str, Json]]:
     """Return the calls of a turn: tool and input, None of a block that has lost it to shrinking."""
     short = [(turn.use, {} if turn.input is msgspec.UNSET else turn.input)] if turn.use else []
     blocks = (b for b in turn.blocks if b.get("type") == "tool_use")
@@ -152,7 +152,7 @@ def _is_whole_call(name: str, given: Json, tools: Mapping[str, ToolScript]) -> b
 
 def _goes_on(turns: Sequence[Turn], tools: Mapping[str, ToolScript]) -> bool:
     """Whether no call is made, or fails, so often that it looks like a loop."""
-    calls = Counter(canonical([*call]) for turn in turns for call in _calls(turn))
+    calls = Counter(canonical([*call]) for turn in turns for call in calls_of(turn))
     can_fail = any(
         outcome.error is not None or outcome.raises is not None
         for tool in tools.values()

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import groupby
+from random import Random
 from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin
 
 import msgspec
@@ -22,7 +23,7 @@ from harness.core.transition.arming import seam_of
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.faults import Fault
-from harness.fuzz.choice_sequence import Choose, sometimes
+from harness.fuzz.choice_sequence import Choices, Choose, sometimes
 from harness.parts.loading import Plugin, loaded
 from harness.providers import by_name
 
@@ -35,6 +36,9 @@ WHEN: tuple[int | tuple[int, ...] | When, ...] = (
     When(p=0.3),
 )
 """On which of the calls it strikes."""
+
+COMPACT_WHEN = (*WHEN[:5], *WHEN[8:])
+"""The same for compactions: a run has three at most."""
 
 KILL_WHEN = (*WHEN[:3], *(When(after="outbox#1"),) * 3, *WHEN[3:])
 """The same for faults that end the agent: often after the first answer to a user. What a restart
@@ -80,7 +84,7 @@ def variant_of(fault: Fault, number: int) -> FaultSpec:
     """The variant of a number from 0 to VARIANTS - 1; 0 leaves everything as it is by default."""
     number, on = _row(number, places(fault))
     number, (often, then) = _row(number, _repetitions(fault, on))
-    number, when = _row(number, KILL_WHEN if fault.kills else WHEN)
+    number, when = _row(number, _moments(fault, on))
     _, settings = _row(number, variations(fault.kind))
     return FaultSpec(
         kind=fault.kind,
@@ -97,6 +101,12 @@ def _row(number: int, table: Sequence[_T]) -> tuple[int, _T]:
     """The row of a table that a number says, and what the number says beside it."""
     rest, place = divmod(number, len(table))
     return rest, table[place]
+
+
+def _moments(fault: Fault, on: str) -> Sequence[int | tuple[int, ...] | When]:
+    if fault.kills:
+        return KILL_WHEN
+    return COMPACT_WHEN if on == "compact" else WHEN
 
 
 def _repetitions(fault: Fault, on: str) -> Sequence[Repetition]:
@@ -185,15 +195,57 @@ def faults_of(
     also those of questions to the user.
     """
     layers = _layers(tuple(patterns), wire, tools, kills, approvals, loaded())
-    whole = sum(map(len, layers))
     drawn = []
-    for layer in layers:
-        nothing = max(1, round(whole / mean) - len(layer))
-        number = sometimes(choose, len(layer) * VARIANTS, nothing * VARIANTS)
+    for layer, nothing in zip(layers, _nothings(layers, mean), strict=True):
+        number = sometimes(choose, len(layer) * VARIANTS, nothing)
         if number is not None:
             variant, place = divmod(number, len(layer))
             drawn.append(variant_of(layer[place], variant))
     return tuple(drawn)
+
+
+def with_fault_due(
+    answers: Choices,
+    turn: int,
+    seed: int,
+    patterns: Sequence[str] = ("*",),
+    *,
+    wire: str = "anthropic",
+    tools: bool = True,
+    kills: bool = True,
+    mean: float = 1.0,
+    approvals: bool = False,
+) -> Choices:
+    """Answers to `faults_of` with the fault of this turn in place of one that they draw, if any.
+
+    Of as many turns as there are kinds, each kind has one, in an order of the seed.
+    """
+    layers = _layers(tuple(patterns), wire, tools, kills, approvals, loaded())
+    nothings = _nothings(layers, mean)
+    drawn = [n for n, nothing in enumerate(nothings) if answers[n] >= nothing]
+    if not drawn:
+        return answers
+    kinds = sorted({fault.kind for layer in layers for fault in layer})
+    kind = Random(f"{seed} faults {turn // len(kinds)}").sample(kinds, len(kinds))[
+        turn % len(kinds)
+    ]
+    home, place = next(
+        (n, place)
+        for n, layer in enumerate(layers)
+        for place, fault in enumerate(layer)
+        if fault.kind == kind
+    )
+    variant = Random(f"{seed} fault {turn}").randrange(VARIANTS)
+    changed = [*answers]
+    changed[home if home in drawn else drawn[turn % len(drawn)]] = 0
+    changed[home] = nothings[home] + variant * len(layers[home]) + place
+    return tuple(changed)
+
+
+def _nothings(layers: Sequence[Sequence[Fault]], mean: float) -> list[int]:
+    """How many answers of each layer draw no fault."""
+    whole = sum(map(len, layers))
+    return [max(1, round(whole / mean) - len(layer)) * VARIANTS for layer in layers]
 
 
 def reachable(struck: Sequence[FaultSpec], wire: str, stream: bool) -> tuple[FaultSpec, ...]:

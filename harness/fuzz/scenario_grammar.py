@@ -8,8 +8,9 @@ all answers are 0, the scenario has one message, no session, no faults, and a mo
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import msgspec
 
@@ -26,8 +27,8 @@ from harness.core.scenario.scenario import (
 )
 from harness.core.values.messages import Json
 from harness.fuzz.children_grammar import NONE, children_of, with_children
-from harness.fuzz.choice_sequence import Choose, pick
-from harness.fuzz.completion_oracle import PASSING, TOO_LONG, expected_of, once
+from harness.fuzz.choice_sequence import Choices, Choose, pick
+from harness.fuzz.completion_oracle import PASSING, TOO_LONG, calls_of, expected_of, once
 from harness.fuzz.fault_grammar import (
     ANSWER_LAYERS,
     BLOCKING_LAYERS,
@@ -35,15 +36,18 @@ from harness.fuzz.fault_grammar import (
     layer_of,
     matching,
     reachable,
+    with_fault_due,
 )
 from harness.fuzz.inbox_grammar import beside_tools, inbox_of
-from harness.fuzz.script_grammar import TOOLS, WORK, script_of, tools_of
+from harness.fuzz.script_grammar import CALL, TOOLS, WORK, script_of, tools_of
 from harness.fuzz.session_grammar import session_of
 from harness.providers import record
 
 NAME = "generated"
 
-WINDOWS = (None, None, None, 2_000, 400, 200)
+SMALL_WINDOWS = (2_000, 400, 200)
+
+WINDOWS = (None, None, None, *SMALL_WINDOWS)
 """Windows in tokens: mostly none, else one that a session soon fills or always exceeds."""
 
 SMALLEST_UNTOLD_WINDOW = 1_000
@@ -128,6 +132,25 @@ def benign_scenario(choose: Choose, options: Options = STANDARD) -> Scenario:
     return msgspec.structs.replace(scenario, expect=expected_of(scenario))
 
 
+def with_due(choices: Choices, turn: int, seed: int, options: Options) -> Choices:
+    """Return the choices of a scenario with the fault of this turn in place of one of its faults;
+    the same choices if it has none or is benign."""
+    first, *rest = choices
+    if first % BENIGN_ONE_IN == BENIGN_ONE_IN - 1:
+        return choices
+    return (first, *with_fault_due((*rest,), turn, seed, options.faults, **_of_faults(options)))
+
+
+def _of_faults(options: Options) -> dict[str, Any]:
+    return {
+        "wire": options.wire,
+        "tools": bool(options.tools),
+        "kills": options.kills,
+        "mean": options.mean_faults,
+        "approvals": options.approvals,
+    }
+
+
 @cache
 def _benign_faults(patterns: tuple[str, ...], wire: str, tools: bool) -> tuple[str, ...]:
     found = matching(patterns, wire, tools, kills=False)
@@ -136,10 +159,7 @@ def _benign_faults(patterns: tuple[str, ...], wire: str, tools: bool) -> tuple[s
 
 def _scenario(choose: Choose, options: Options) -> Scenario:
     """Draw session, inbox, script, tools, faults, dialect, stream and window."""
-    struck = faults_of(
-        choose, options.faults, wire=options.wire, tools=bool(options.tools),
-        kills=options.kills, mean=options.mean_faults, approvals=options.approvals,
-    )  # fmt: skip
+    struck = faults_of(choose, options.faults, **_of_faults(options))
     struck = struck if options.odd else once(struck)
     hindered = any(layer_of(spec) in BLOCKING_LAYERS for spec in struck)
     inbox = inbox_of(
@@ -154,11 +174,12 @@ def _scenario(choose: Choose, options: Options) -> Scenario:
     script = script_of(
         choose, options.max_turns, options.wire, spirals=options.spirals, odd=options.odd
     )
+    script = _with_a_call(script, struck, options.tools)
     children = children_of(choose) if options.children else NONE
     script = with_children(script, children)
     tools = tools_of(choose, options.tools, approvals=options.approvals)
     dialect = pick(choose, record(options.wire).dialects.generated)
-    stream = bool(choose(2))
+    stream = bool(choose(2)) or any(layer_of(spec) == "sse" for spec in struck)
     window = _window(choose, options, struck, dialect)
     if window is None and not struck and options.tools:
         inbox, script, tools = _beside_tools(inbox, script, tools, options.pushed)
@@ -196,13 +217,30 @@ def _beside_tools(
     return (*moved, LAST_MESSAGE), (WORK, *script), tools
 
 
+def _with_a_call(
+    script: tuple[Turn, ...], struck: Sequence[FaultSpec], tools: Collection[str]
+) -> tuple[Turn, ...]:
+    """Let the model begin with a call if a fault waits for one, and none of its turns has one."""
+    is_called = any(name in tools for turn in script for name, _ in calls_of(turn))
+    if is_called or CALL.use not in tools or not _strikes(struck, "tool"):
+        return script
+    return (CALL, *script)
+
+
+def _strikes(struck: Sequence[FaultSpec], place: str) -> bool:
+    return any(spec.on == place for spec in struck)
+
+
 def _window(
     choose: Choose, options: Options, struck: Sequence[FaultSpec], dialect: str
 ) -> int | None:
-    """Return the window: none if a fault may hide a refusal, not tiny if refusals have no sizes."""
+    """Return the window: none if a fault may hide a refusal, not tiny if refusals have no sizes.
+
+    A fault of compactions has one, for without it an agent seldom compacts.
+    """
     hides = any(layer_of(spec) in ANSWER_LAYERS and spec.on != "compact" for spec in struck)
     if not options.windows or hides:
         return None
-    window = pick(choose, WINDOWS)
+    window = pick(choose, SMALL_WINDOWS if _strikes(struck, "compact") else WINDOWS)
     is_untold = dialect in record(options.wire).dialects.untold
     return max(window, SMALLEST_UNTOLD_WINDOW) if window and is_untold else window

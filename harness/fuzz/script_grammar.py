@@ -97,6 +97,9 @@ TURNS: tuple[Callable[[int], Turn], ...] = (
 )
 """The turns of a model, simple ones first."""
 
+CALL = Turn(use="ping", optional=True)
+"""The plainest call."""
+
 WORK = Turn(blocks=(_look_up(0), _use("ping"), _look_up(1)), optional=True)
 """Three calls, of which a user may cancel the later ones."""
 

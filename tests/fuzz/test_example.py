@@ -13,7 +13,7 @@ from harness.agent.turn_policy import Policy
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, Turn
 from harness.core.values.brief import Brief
 from harness.core.values.profile import Capabilities, Profile
-from harness.fuzz.batch import NOT_SEPARATE, Batch, play_all
+from harness.fuzz.batch import NOT_SEPARATE, Batch, _drawn, play_all
 from harness.fuzz.example import OWED, UNASKED, causes_of, draw, genuine, options_of, play, run_of
 from harness.runner import Run, run
 from harness.runner.needs import absent
@@ -73,6 +73,21 @@ def test_a_cause_is_counted_and_what_follows_from_it_is_not() -> None:
     played = run_of(scenario, of_callable(crashes))
     assert "run.undelivered" in _codes(played)
     assert [finding.code for finding in causes_of(played)] == ["target.crashed"]
+
+
+@pytest.mark.parametrize("target", ["reference", "process:true"])
+def test_a_campaign_meets_more_kinds_of_faults_than_chance_alone(target: str) -> None:
+    """So it is with a target that cannot meet all of them, and each example is its choices."""
+    spec = resolve(target)
+    batch = Batch(number=0, first=1, count=1, seed=5, target=target)
+    drawn = [_drawn(batch, n, Random(n), spec) for n in range(400)]
+    free = [batch.drawn((), Random(n), spec)[0] for n in range(400)]
+    assert all(batch.drawn(choices, Random(0), spec)[0] == one for one, choices in drawn)
+    assert len(_kinds([one for one, _ in drawn])) > len(_kinds(free)) * 1.05
+
+
+def _kinds(scenarios: list[Scenario]) -> set[str]:
+    return {fault.kind for scenario in scenarios for fault in scenario.faults}
 
 
 def test_what_a_generated_scenario_is_owed_is_no_finding() -> None:

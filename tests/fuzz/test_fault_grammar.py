@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from random import Random
+
+import msgspec
 import pytest
 from hypothesis import given
 
 from harness import faults
-from harness.core.scenario.scenario import FaultSpec
+from harness.agent import agent
+from harness.core.scenario.scenario import FaultSpec, Scenario
 from harness.core.values.errors import InputError
+from harness.fuzz.choice_sequence import ChoiceSequence
+from harness.fuzz.completion_oracle import calls_of, is_benign
+from harness.fuzz.example import options_of
 from harness.fuzz.fault_grammar import (
     BLOCKING_LAYERS,
     REPETITIONS,
     STORE_REPETITIONS,
     VARIANTS,
     WHEN,
+    faults_of,
     matching,
     places,
     variant_of,
     variations,
+    with_fault_due,
 )
+from harness.fuzz.scenario_grammar import scenario_of, with_due
 from harness.strategies import crash_points, fault_sets, scenarios
+from harness.targets import of_callable
 
 
 @given(crash_points())
@@ -57,6 +69,74 @@ def test_the_number_of_a_fault_reaches_all_its_knobs(fault: faults.Fault) -> Non
         kind=fault.kind, on=places(fault)[0], when=1, must_fire=False,
         settings=variations(fault.kind)[0],
     )  # fmt: skip
+
+
+OPTIONS = options_of(of_callable(agent))
+ROUND = len({fault.kind for fault in matching(("*",)) if fault.seams != ("approval",)})
+"""The turns in which each kind comes once, for an agent that asks no user."""
+
+
+def _in_turn(turn: int, seed: int = 3) -> tuple[Scenario, Scenario]:
+    """A scenario as chance alone draws it, and with the fault of the turn."""
+    free = ChoiceSequence((), Random(turn))
+    scenario = scenario_of(free, OPTIONS)
+    due = with_due(tuple(free.made), turn, seed, OPTIONS)
+    return scenario, scenario_of(ChoiceSequence(due, Random(turn)), OPTIONS)
+
+
+def _due(turn: int, seed: int = 3) -> FaultSpec:
+    """The fault of a turn, where the first layer alone has drawn one."""
+    made: list[int] = []
+
+    def choose(n: int) -> int:
+        made.append(0 if made else n - 1)
+        return made[-1]
+
+    assert len(faults_of(choose)) == 1
+    answers = with_fault_due(tuple(made), turn, seed)
+    (spec,) = faults_of(ChoiceSequence(answers, Random(0)))
+    return spec
+
+
+def test_each_kind_of_fault_has_its_turn_and_another_form_in_each_round() -> None:
+    first, second = ([_due(ROUND * n + turn) for turn in range(ROUND)] for n in (0, 1))
+    kinds = [spec.kind for spec in first]
+    assert len(set(kinds)) == ROUND
+    assert set(kinds) == {spec.kind for spec in second}
+    assert kinds != [spec.kind for spec in second]
+    assert kinds != [_due(turn, seed=4).kind for turn in range(ROUND)]
+    forms = {spec.kind: spec for spec in second}
+    assert sum(spec == forms[spec.kind] for spec in first) < ROUND / 4
+
+
+def test_turns_change_which_faults_there_are_and_not_how_many() -> None:
+    pairs = [_in_turn(turn) for turn in range(400)]
+    assert all(len(due.faults) == len(free.faults) for free, due in pairs)
+    plain = [(free, due) for free, due in pairs if not free.faults or free.expect.outcome]
+    assert len(plain) > 80
+    assert all(free == due for free, due in plain)
+    kinds = [{spec.kind for _, due in pairs for spec in due.faults}]
+    kinds += [{spec.kind for free, _ in pairs for spec in free.faults}]
+    assert len(kinds[0]) > len(kinds[1])
+
+
+def test_a_fault_has_what_it_waits_for() -> None:
+    """A stream, a tool call, or a window that makes the agent compact."""
+    seen = Counter[str]()
+    for scenario in (_in_turn(turn)[1] for turn in range(2 * ROUND)):
+        waits = {spec.on for spec in scenario.faults}
+        if any(spec.kind.startswith("sse.") for spec in scenario.faults):
+            seen["stream"] += 1
+            assert scenario.stream
+        if "tool" in waits:
+            seen["call"] += 1
+            called = [name for turn in scenario.script for name, _ in calls_of(turn)]
+            assert not scenario.tools.keys().isdisjoint(called)
+        if waits == {"compact"} and not is_benign(msgspec.structs.replace(scenario, faults=())):
+            seen["window"] += scenario.window_tokens is not None
+            seen["none"] += scenario.window_tokens is None
+    assert min(seen["stream"], seen["call"], seen["window"]) > 30
+    assert seen["none"] < seen["window"] / 4
 
 
 @given(fault_sets(("http.status",)))
