@@ -232,6 +232,11 @@ def unplayable(scenario: Scenario, target: TargetSpec, world: World) -> tuple[No
         lack = "needs os.fork, to kill a Python target"
     elif target.kind != "python" and "store" in needs_of(scenario):
         lack = "needs brief.store: a program keeps its session in its own store"
+    elif target.past:
+        from harness.targets.known.past_session import unwritable  # costs 0.1 s, for few runs
+
+        what = unwritable(target.past, seed_messages(scenario))
+        lack = f"needs a session with {what}, which the program does not keep" if what else ""
     return (NotApplicable("run", lack, kind="target"),) if lack else ()
 
 

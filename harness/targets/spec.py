@@ -48,8 +48,9 @@ _OPTIONS = re.compile(r"\?([\w.-]+=[^?&\s]*(?:&[\w.-]+=[^?&\s]*)*)\Z")
 class TargetSpec(msgspec.Struct, frozen=True):
     """A target: its text, its kind, and its options.
 
-    `isolate`: Python code is called in a forked child. `profile`: the profile that follows from the
-    kind of the target; the user's profile overrides it.
+    `isolate`: Python code is called in a forked child. `past`: the form of the program's own
+    sessions, in which a stored one is written. `profile`: the profile that follows from the kind of
+    the target; the user's profile overrides it.
     """
 
     text: str
@@ -59,6 +60,7 @@ class TargetSpec(msgspec.Struct, frozen=True):
     url: str = ""
     options: dict[str, str | int | bool] = {}
     isolate: bool = False
+    past: str = ""
     profile: Profile = Profile()
 
     @property
@@ -154,8 +156,10 @@ def resolve(text: str) -> TargetSpec:
         return _program(bare, options, text)
     if bare in known():
         command = command_of(bare, str(options.get("program", "")))
-        return TargetSpec(text, "process", command=command, options=options,
-                          profile=profile_of(bare, options))  # fmt: skip
+        return TargetSpec(
+            text, "process", command=command, options=options, past=known()[bare].past.form,
+            profile=profile_of(bare, options),
+        )  # fmt: skip
     path = _BUILT_IN.get(bare, bare)
     if ":" not in path:
         what = f"no such target; {nearest(bare, {*known_names(), *_FORMS})}"

@@ -34,6 +34,17 @@ class Choice(Strict, frozen=True, kw_only=True):
     profile: Profile = Profile()
 
 
+class PastForm(Strict, frozen=True, kw_only=True):
+    """How a program keeps a stored session: a form of `past_session`, and the files with `{past}`.
+
+    `then` is a command by which the program takes them in.
+    """
+
+    form: str = ""
+    files: dict[str, str] = msgspec.field(default_factory=dict)
+    then: tuple[str, ...] = ()
+
+
 class Known(Strict, frozen=True, kw_only=True, rename="kebab"):
     """A program by name.
 
@@ -49,7 +60,8 @@ class Known(Strict, frozen=True, kw_only=True, rename="kebab"):
     of the tools. `{name}` is the model's name, by default `name`. `{python}` is the interpreter of
     the harness, `{here}` the folder of this file. Each key of `options` is replaced by its value,
     or by that option of the specification. Each key of `by_wire` is replaced by its value for the
-    wire of the run. `by_option` holds the values that an option of `options` may have.
+    wire of the run. In `past`, `{past}` is the stored session and `{slug}` the folder `{work}` as
+    some programs name it. `by_option` holds the values that an option of `options` may have.
     """
 
     title: str
@@ -67,6 +79,7 @@ class Known(Strict, frozen=True, kw_only=True, rename="kebab"):
     by_option: dict[str, dict[str, Choice]] = msgspec.field(default_factory=dict)
     environment: dict[str, str] = msgspec.field(default_factory=dict)
     files: dict[str, str] = msgspec.field(default_factory=dict)
+    past: PastForm = PastForm()
     profile: Profile = Profile()
 
 

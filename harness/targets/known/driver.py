@@ -1,8 +1,9 @@
 """The program of a known target: it starts the agent once for each message, or once a run.
 
-It uses only the standard library, so it starts anywhere and at once. Its argument is the row of the
-target as JSON. The agent's environment comes only from its row. If Linux permits it, the agent has
-a network with loopback only; a relay connects that to the run.
+It uses only the standard library, so it starts anywhere and at once; a stored session alone needs
+more. Its argument is the row of the target as JSON. The agent's environment comes only from its
+row. If Linux permits it, the agent has a network with loopback only; a relay connects that to the
+run.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import select
 import signal
 import socket
@@ -30,6 +32,9 @@ KEPT = ("PATH", "LANG", "HARNESS_SESSION_DIR")
 
 DEAD_PROXY = "http://127.0.0.1:9"
 TEXT_MAX = 4000
+SEEDED = "main"
+"""The session that a run may begin with."""
+
 _NEWUSER, _NEWNET = 0x10000000, 0x40000000
 _SIOCSIFFLAGS, _UP_RUNNING = 0x8914, 0x41
 
@@ -178,8 +183,9 @@ class Agent:
 
     def _stay(self) -> int:
         """Start the program that takes the messages by itself; return its exit status."""
-        named = {"work": str(FOLDER / "work"), "id": str(_uuid("main"))}
+        named = {"work": str(FOLDER / "work"), "id": str(_uuid(SEEDED))}
         self._configure(named)
+        self._lay_past(SEEDED, named)
         command = [self._filled(word, **named) for word in self.row["stays"]]
         seams = {name: value for name, value in ENV.items() if name.startswith("HARNESS_")}
         status = subprocess.run(command, cwd=named["work"], env=self.env | seams).returncode
@@ -192,6 +198,7 @@ class Agent:
         is_first = session not in self.seen
         if is_first:
             self._configure(named)
+            is_first = not self._lay_past(session, named)
         words = self.row["first" if is_first else "next"]
         takes_text = any("{text}" in word for word in words)
         command = [self._filled(w, **named).replace("{text}", message["text"]) for w in words]
@@ -208,10 +215,39 @@ class Agent:
 
     def _configure(self, named: dict[str, str]) -> None:
         Path(named["work"]).mkdir(parents=True, exist_ok=True)
-        for name, text in self.row.get("files", {}).items():
+        self._write(self.row.get("files", {}), named)
+
+    def _write(self, files: dict[str, str], named: dict[str, str]) -> None:
+        for name, text in files.items():
             file = Path(self._filled(name, **named))
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(self._filled(text, **named), encoding="utf-8")
+
+    def _lay_past(self, session: str, named: dict[str, str]) -> bool:
+        """Make the stored session one of the program's own; whether the run has one.
+
+        A later life finds it there.
+        """
+        past, seed = self.row.get("past", {}), FOLDER / "seed.jsonl"
+        if not past.get("files") or session != SEEDED or not seed.exists():
+            return False
+        named = {**named, "slug": re.sub("[^A-Za-z0-9]", "-", named["work"])}
+        if not all(Path(self._filled(name, **named)).exists() for name in past["files"]):
+            self._write(past["files"], {**named, "past": self._past(seed, named)})
+            command = [self._filled(word, **named) for word in past["then"]]
+            if command:
+                subprocess.run(command, cwd=named["work"], env=self.env, check=True, stdout=2)
+        return True
+
+    def _past(self, seed: Path, named: dict[str, str]) -> str:
+        """Return the stored session in the program's form."""
+        from harness.targets.known.past_session import document  # few runs have one, and it is slow
+
+        return document(
+            self.row["past"]["form"], seed, id=named["id"], work=named["work"],
+            version=self.row["version"], model=self.words["{name}"],
+            prefix=self.row["profile"].get("tool_prefix", ""),
+        )  # fmt: skip
 
     def _tell(
         self, message: dict[str, Any], made: subprocess.CompletedProcess[bytes],
