@@ -148,7 +148,6 @@ class Agent:
     def __init__(self, row: dict[str, Any], more: dict[str, str]) -> None:
         self.row, self.options = row, json.loads(ENV.get("HARNESS_OPTIONS") or "{}")
         self.home = FOLDER / "home"
-        self.seen: set[str] = set()
         given = {n: self.options.get(n, v) for n, v in row.get("options", {}).items()}
         given |= row.get("by-wire", {}).get(ENV["HARNESS_WIRE"], {})
         for option, choices in row.get("by-option", {}).items():
@@ -195,7 +194,7 @@ class Agent:
         """Play a message; return the exit status of an agent that a signal ended, else 0."""
         session = message["session"]
         named = {"work": str(FOLDER / "work" / quote(session, safe="")), "id": str(_uuid(session))}
-        is_first = session not in self.seen
+        is_first = not Path(named["work"]).exists()  # a later life goes on with its sessions
         if is_first:
             self._configure(named)
             is_first = not self._lay_past(session, named)
@@ -210,7 +209,6 @@ class Agent:
         if made.returncode < 0:
             sys.stderr.buffer.write(made.stderr[-TEXT_MAX:])
             return 128 - made.returncode
-        self.seen.add(session)
         return self._tell(message, made, named)
 
     def _configure(self, named: dict[str, str]) -> None:
