@@ -35,6 +35,8 @@ TEXT_MAX = 4000
 SEEDED = "main"
 """The session that a run may begin with."""
 
+SEED = FOLDER / "seed.jsonl"
+
 _NEWUSER, _NEWNET = 0x10000000, 0x40000000
 _SIOCSIFFLAGS, _UP_RUNNING = 0x8914, 0x41
 
@@ -175,6 +177,8 @@ class Agent:
         _wake_tools(self.words["{mcp}"])
         if self.row.get("stays"):
             return self._stay()
+        if SEED.exists():  # laid before the first look into the program's store
+            self._begin(SEEDED, self._work(SEEDED))
         for message in _inbox():
             if message["kind"] == "message" and (status := self.answer(message)):
                 return status
@@ -182,9 +186,7 @@ class Agent:
 
     def _stay(self) -> int:
         """Start the program that takes the messages by itself; return its exit status."""
-        named = {"work": str(FOLDER / "work"), "id": str(_uuid(SEEDED))}
-        self._configure(named)
-        self._lay_past(SEEDED, named)
+        named = self._begin(SEEDED, FOLDER / "work")
         command = [self._filled(word, **named) for word in self.row["stays"]]
         seams = {name: value for name, value in ENV.items() if name.startswith("HARNESS_")}
         status = subprocess.run(command, cwd=named["work"], env=self.env | seams).returncode
@@ -193,11 +195,8 @@ class Agent:
     def answer(self, message: dict[str, Any]) -> int:
         """Play a message; return the exit status of an agent that a signal ended, else 0."""
         session = message["session"]
-        named = {"work": str(FOLDER / "work" / quote(session, safe="")), "id": str(_uuid(session))}
-        is_first = not Path(named["work"]).exists()  # a later life goes on with its sessions
-        if is_first:
-            self._configure(named)
-            is_first = not self._lay_past(session, named)
+        is_first = not self._work(session).exists()  # a later life goes on with its sessions
+        named = self._begin(session, self._work(session))
         words = self.row["first" if is_first else "next"]
         takes_text = any("{text}" in word for word in words)
         command = [self._filled(w, **named).replace("{text}", message["text"]) for w in words]
@@ -211,9 +210,20 @@ class Agent:
             return 128 - made.returncode
         return self._tell(message, made, named)
 
-    def _configure(self, named: dict[str, str]) -> None:
-        Path(named["work"]).mkdir(parents=True, exist_ok=True)
-        self._write(self.row.get("files", {}), named)
+    def _work(self, session: str) -> Path:
+        return FOLDER / "work" / quote(session, safe="")
+
+    def _begin(self, session: str, work: Path) -> dict[str, str]:
+        """Return the words of a session; the first time, configure the program, and lay a stored
+        session."""
+        slug = re.sub("[^A-Za-z0-9]", "-", str(work))
+        named = {"work": str(work), "id": str(_uuid(session)), "slug": slug}
+        if not work.exists():
+            work.mkdir(parents=True)
+            self._write(self.row["files"], named)
+            if session == SEEDED and SEED.exists() and self.row["past"]["form"]:
+                self._lay_past(named)
+        return named
 
     def _write(self, files: dict[str, str], named: dict[str, str]) -> None:
         for name, text in files.items():
@@ -221,31 +231,18 @@ class Agent:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(self._filled(text, **named), encoding="utf-8")
 
-    def _lay_past(self, session: str, named: dict[str, str]) -> bool:
-        """Make the stored session one of the program's own; whether the run has one.
-
-        A later life finds it there.
-        """
-        past, seed = self.row.get("past", {}), FOLDER / "seed.jsonl"
-        if not past.get("files") or session != SEEDED or not seed.exists():
-            return False
-        named = {**named, "slug": re.sub("[^A-Za-z0-9]", "-", named["work"])}
-        if not all(Path(self._filled(name, **named)).exists() for name in past["files"]):
-            self._write(past["files"], {**named, "past": self._past(seed, named)})
-            command = [self._filled(word, **named) for word in past["then"]]
-            if command:
-                subprocess.run(command, cwd=named["work"], env=self.env, check=True, stdout=2)
-        return True
-
-    def _past(self, seed: Path, named: dict[str, str]) -> str:
-        """Return the stored session in the program's form."""
+    def _lay_past(self, named: dict[str, str]) -> None:
+        """Make the stored session one of the program's own."""
         from harness.targets.known.past_session import document  # few runs have one, and it is slow
 
-        return document(
-            self.row["past"]["form"], seed, id=named["id"], work=named["work"],
-            version=self.row["version"], model=self.words["{name}"],
-            prefix=self.row["profile"].get("tool_prefix", ""),
+        past = self.row["past"]
+        said = document(
+            past["form"], SEED, id=named["id"], work=named["work"], version=self.row["version"],
+            model=self.words["{name}"], prefix=self.row["profile"].get("tool_prefix", ""),
         )  # fmt: skip
+        self._write(past["files"], {**named, "past": said})
+        if command := [self._filled(word, **named) for word in past["then"]]:
+            subprocess.run(command, cwd=named["work"], env=self.env, check=True, stdout=2)
 
     def _tell(
         self, message: dict[str, Any], made: subprocess.CompletedProcess[bytes],

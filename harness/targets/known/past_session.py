@@ -78,11 +78,14 @@ def unwritable(form: str, messages: Sequence[Message]) -> str:
     called = {call.id for message in messages for call in message.tool_uses}
     if form == "gemini_cli" and called - {r.id for m in messages for r in m.tool_results}:
         return "a call without a result"
-    return _without_call(messages) if form == "opencode" else ""
+    return _unasked(messages) if form == "opencode" else ""
 
 
-def _without_call(messages: Sequence[Message]) -> str:
-    """Where a call and its result are one part, each result needs a call, and only one."""
+def _unasked(messages: Sequence[Message]) -> str:
+    """Where an answer names its question, and a call and its result are one part, each answer needs
+    a question, and each result a call."""
+    if messages and messages[0].role == "assistant":
+        return "an answer without a question"
     open_calls: list[str] = []
     for message in messages:
         open_calls += [call.id for call in message.tool_uses]
@@ -201,7 +204,9 @@ def _opencode_part(block: Block, results: dict[str, ToolResult], at: int) -> _Ob
     if isinstance(block, Text):
         return {"type": "text", "text": block.text}
     if isinstance(block, Thinking):
-        return {"type": "reasoning", "text": block.text, "time": {"start": at, "end": at}}
+        signed = {"metadata": {"anthropic": {"signature": block.signature}}}
+        thought = {"type": "reasoning", "text": block.text, "time": {"start": at, "end": at}}
+        return {**thought, **signed} if block.signature else thought
     if isinstance(block, ToolUse):
         state = {"input": block.input, **_state(results.get(block.id), at)}
         return {"type": "tool", "tool": block.name, "callID": block.id, "state": state}

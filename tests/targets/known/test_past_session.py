@@ -132,6 +132,7 @@ def test_a_call_that_was_cut_short_still_runs_in_opencode(tmp_path: Path) -> Non
     failed = Message("user", (ToolResult("c2", "no such row", True),))
     thought = Message("assistant", (Thinking("Hm."), Text("So.")))
     written = json.loads(_document("opencode", (*TALK, CUT), tmp_path))
+    assert unwritable("opencode", TALK[1:]) == "an answer without a question"
     assert written["messages"][-1]["parts"][-1]["state"]["status"] == "running"
     written = json.loads(_document("opencode", (*TALK, CUT, failed, thought), tmp_path))
     *_, call, thinking = written["messages"]
