@@ -37,6 +37,9 @@ SEEDED = "main"
 
 SEED = FOLDER / "seed.jsonl"
 
+ATTEMPTS = 2
+"""How often a user says a message that ends the program each time; the program cannot know."""
+
 _NEWUSER, _NEWNET = 0x10000000, 0x40000000
 _SIOCSIFFLAGS, _UP_RUNNING = 0x8914, 0x41
 
@@ -195,6 +198,8 @@ class Agent:
     def answer(self, message: dict[str, Any]) -> int:
         """Play a message; return the exit status of an agent that a signal ended, else 0."""
         session = message["session"]
+        if message["attempt"] > ATTEMPTS:
+            return self._say(message, "the program was ended with this message, twice", "error")
         is_first = not self._work(session).exists()  # a later life goes on with its sessions
         named = self._begin(session, self._work(session))
         words = self.row["first" if is_first else "next"]
@@ -256,15 +261,11 @@ class Agent:
             text = made.stderr.decode("utf-8", "replace").strip()[-TEXT_MAX:]
         if made.returncode and not text:
             return made.returncode
-        kind = "error" if failed else "final"
-        _post(
-            {
-                "text": text,
-                "kind": kind,
-                "session": message["session"],
-                "in_reply_to": message["id"],
-            }
-        )
+        return self._say(message, text, "error" if failed else "final")
+
+    def _say(self, message: dict[str, Any], text: str, kind: str) -> int:
+        named = {"session": message["session"], "in_reply_to": message["id"]}
+        _post({"text": text, "kind": kind, **named})
         return 0
 
     def _said(self, out: str, named: dict[str, str]) -> tuple[str, bool]:
