@@ -198,13 +198,16 @@ class Agent:
     def answer(self, message: dict[str, Any]) -> int:
         """Play a message; return the exit status of an agent that a signal ended, else 0."""
         session = message["session"]
-        if message["attempt"] > ATTEMPTS:
+        tries = FOLDER / f"tries-{quote(message['id'], safe='')}"
+        if tries.exists() and tries.stat().st_size >= ATTEMPTS:
             return self._say(message, "the program was ended with this message, twice", "error")
         is_first = not self._work(session).exists()  # a later life goes on with its sessions
         named = self._begin(session, self._work(session))
         words = self.row["first" if is_first else "next"]
         takes_text = any("{text}" in word for word in words)
         command = [self._filled(w, **named).replace("{text}", message["text"]) for w in words]
+        with tries.open("a") as begun:
+            begun.write(".")
         made = subprocess.run(
             command, cwd=named["work"], env=self.env, input=None if takes_text else
             message["text"].encode("utf-8", "replace"), capture_output=True,
@@ -213,6 +216,7 @@ class Agent:
         if made.returncode < 0:
             sys.stderr.buffer.write(made.stderr[-TEXT_MAX:])
             return 128 - made.returncode
+        tries.unlink()
         return self._tell(message, made, named)
 
     def _work(self, session: str) -> Path:

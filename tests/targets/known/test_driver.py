@@ -16,11 +16,18 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
-from harness.core.scenario.scenario import InboxItem, Scenario, Turn
+from harness.core.scenario.scenario import (
+    FaultSpec,
+    InboxItem,
+    Scenario,
+    SeedMessage,
+    Session,
+    Turn,
+)
 from harness.core.values.calls import OutboxRequest
 from harness.runner import Run, run
 from harness.targets import TargetSpec
-from harness.targets.known import DRIVER, Known, driver
+from harness.targets.known import DRIVER, Known, PastForm, driver
 
 pytestmark = pytest.mark.real
 
@@ -39,10 +46,15 @@ ROW = Known(
 )
 
 
-def _played(*texts: str, session: str = "main", **fields: Any) -> Run:
+PAST = Session(messages=(SeedMessage(role="user", content="My name is Ada."),))
+
+
+def _played(*texts: str, session: str = "main", seeded: bool = False, **fields: Any) -> Run:
     scenario = Scenario(
         name="talk",
+        session=PAST if seeded else Session(),
         inbox=tuple(InboxItem(text=text, session=session) for text in texts),
+        faults=fields.pop("faults", ()),
         script=tuple(Turn(say=f"Answer {n}.", optional=True) for n, _ in enumerate(texts)),
     )
     row = msgspec.json.encode(msgspec.structs.replace(ROW, **fields)).decode()
@@ -108,6 +120,30 @@ def test_a_program_that_stays_takes_the_messages_of_the_run_by_itself() -> None:
     assert [each["text"] for each in said] == ["Hello", "Again"], made.verdict.findings
     assert said[0]["words"] == [sys.executable, "true", "a"]
     assert len({each["process"] for each in said}) == 1
+
+
+def test_a_stored_session_is_one_of_the_program_before_its_first_message() -> None:
+    code = "import pathlib, sys; print(sys.argv[1], pathlib.Path(sys.argv[2], 'taken').exists())"
+    take = "import shutil, sys; shutil.copy(sys.argv[1] + '/past.jsonl', sys.argv[1] + '/taken')"
+    form = PastForm(
+        form="codex", files={"{home}/past.jsonl": "{past}"},
+        then=("{python}", "-c", take, "{home}"),
+    )  # fmt: skip
+    words = {how: ("{program}", "-c", code, how, "{home}") for how in ("first", "next")}
+    for seeded, session, said in (
+        (True, "main", "next True"), (True, "side", "first True"), (False, "main", "first False"),
+    ):  # fmt: skip
+        made = _played("Hello", seeded=seeded, session=session, past=form, answer="text", **words)
+        assert [each.text for each in _sent(made)] == [said], made.verdict.findings
+
+
+def test_a_message_that_ends_the_program_twice_is_given_up() -> None:
+    faults = (FaultSpec(kind="gateway.killed", on="model", often=2, when=1),)
+    made = _played("Hello", "Again", faults=faults)
+    sent = _sent(made)
+    assert [each.kind for each in sent] == ["error", "final"], made.verdict.findings
+    assert "twice" in sent[0].text
+    assert msgspec.json.decode(sent[1].text)["how"] == "next"
 
 
 def test_an_answer_that_is_called_an_error_and_a_failing_exit_are_errors() -> None:
