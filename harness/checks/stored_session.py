@@ -344,8 +344,8 @@ def _again(
     trace: Trace, turn: Turn | None, row: StoredRow, message: Message, first: Turn | None
 ) -> bool:
     """Whether a row repeats an old text that nothing in its turn repeated; known once the turn
-    settled. A user row that was not the message of its `first` turn is a note of the agent, such as
-    "Stop here": it may come in each turn."""
+    settled. A row that was neither message nor reply of its `first` turn is a note of the agent,
+    such as "Stop here": it may come in each turn."""
     if turn is None or not turn.settled_n or message.tool_results:
         return False
     if named_inbound(row, message):
@@ -359,9 +359,15 @@ def _again(
         text = squeeze(message.text)
         is_note = first is not None and not _holds_message(text, _writers(trace, first))
         return not is_note and not _holds_message(text, turns)
+    text = squeeze(message.text)
+    is_note = first is not None and not _holds_reply(text, _writers(trace, first))
+    return not is_note and not _holds_reply(text, turns)
+
+
+def _holds_reply(text: str, turns: list[Turn]) -> bool:
     said = [e.reply.text for t in turns for e in t.exchanges if e.reply]
     said += [s.request.text for t in turns for s in t.sendings]
-    return all(squeeze(message.text) not in squeeze(text) for text in said)
+    return any(text in squeeze(one) for one in said)
 
 
 def _holds_message(text: str, turns: list[Turn]) -> bool:

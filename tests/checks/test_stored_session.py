@@ -329,6 +329,18 @@ def test_a_reply_stored_again_is_a_duplicate() -> None:
     assert "stores the reply of turn 1 of main again" in finding.message
 
 
+@pytest.mark.parametrize("is_said", [True, False])
+def test_a_note_of_the_agent_in_the_voice_of_the_model_may_come_again(is_said: bool) -> None:
+    """Claude Code closes each turn that was killed with the words "No response requested."."""
+    story = Story(stores=False)
+    for text in ("one", "two", "three"):
+        story.turn(text).row(user(text), labels=[text]).row(assistant("Nothing to say."))
+        said = "Nothing to say." if is_said and text == "one" else text.upper()
+        story.reply(said).row(assistant(said)).final(said)
+    found = codes(reload_equivalence(story.end()))
+    assert ("reload_equivalence.duplicate" in found) is is_said
+
+
 def test_a_reply_that_was_said_so_often_is_no_duplicate() -> None:
     assert not list(reload_equivalence(_replies("x", "x", said=2)))
     assert not list(reload_equivalence(_replies("x", "y")))
