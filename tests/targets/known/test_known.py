@@ -19,6 +19,7 @@ from tests.field.environments import CHEAP, is_installed, options_of, require
 
 PAGE = (Path(__file__).parents[3] / "docs" / "known-targets.md").read_text("utf-8")
 TALK = Path(__file__).with_name("known-talk.yaml")
+PAST = Path(__file__).with_name("known-past.yaml")
 WORDS = {
     "{home}", "{work}", "{model}", "{mcp}", "{id}", "{name}", "{program}", "{text}", "{python}",
     "{here}",
@@ -136,6 +137,26 @@ def test_the_real_program_plays_messages_a_tool_and_a_history(name: str) -> None
             assert made.history.trace.executions
 
 
+@pytest.mark.real
+@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in CHEAP else pytest.mark.nightly)
+                                  for n in known() if known()[n].past.form])  # fmt: skip
+def test_the_real_program_goes_on_with_a_stored_session(name: str) -> None:
+    require(name, is_installed(name) or shutil.which(known()[name].program) is not None)
+    target = resolve(options_of(name)[1] if is_installed(name) else name)
+    (scenario,) = (each for each in load_scenarios(PAST) if each.wire in target.profile.wires)
+    made = run(scenario, target)
+    assert made.verdict.verdict == "pass", made.verdict.findings
+    sent = made.history.trace.exchanges[0].node.messages
+    words = "\n".join(message.text for message in sent)
+    assert [text for text in PAST_TEXTS if text not in words] == []
+    calls = [(use.name, use.input) for message in sent for use in message.tool_uses]
+    assert calls == [(f"{target.profile.tool_prefix}note", {"text": "called Ada"})]
+    results = [result.text for message in sent for result in message.tool_results]
+    assert len(results) == 1
+    assert "kept" in results[0]
+
+
+PAST_TEXTS = ("I am called Ada.", "Noted.", "Are you there?", "Hello?")
 BY_CHANCE = {"gemini-cli": {"append_only_prefix.system"}}
 """What a release does wrong now and then: its system text holds notes that it writes meanwhile."""
 
