@@ -203,21 +203,30 @@ class Agent:
             return self._say(message, "the program was ended with this message, twice", "error")
         is_first = not self._work(session).exists()  # a later life goes on with its sessions
         named = self._begin(session, self._work(session))
-        words = self.row["first" if is_first else "next"]
-        takes_text = any("{text}" in word for word in words)
-        command = [self._filled(w, **named).replace("{text}", message["text"]) for w in words]
-        with tries.open("a") as begun:
-            begun.write(".")
-        made = subprocess.run(
-            command, cwd=named["work"], env=self.env, input=None if takes_text else
-            message["text"].encode("utf-8", "replace"), capture_output=True,
-            stdin=subprocess.DEVNULL if takes_text else None,
-        )  # fmt: skip
+        made = self._started(self.row["first" if is_first else "next"], message, named, tries)
+        if made.returncode > 0 and tries.stat().st_size > 1 and not (FOLDER / "answered").exists():
+            # It was killed before it kept anything of its first session, which must begin again.
+            made = self._started(self.row["first"], message, named, tries)
         if made.returncode < 0:
             sys.stderr.buffer.write(made.stderr[-TEXT_MAX:])
             return 128 - made.returncode
         tries.unlink()
+        (FOLDER / "answered").touch()
         return self._tell(message, made, named)
+
+    def _started(
+        self, words: list[str], message: dict[str, Any], named: dict[str, str], tries: Path
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Start the program with a message, and wait for its end."""
+        takes_text = any("{text}" in word for word in words)
+        command = [self._filled(w, **named).replace("{text}", message["text"]) for w in words]
+        with tries.open("a") as begun:
+            begun.write(".")
+        return subprocess.run(
+            command, cwd=named["work"], env=self.env, input=None if takes_text else
+            message["text"].encode("utf-8", "replace"), capture_output=True,
+            stdin=subprocess.DEVNULL if takes_text else None,
+        )  # fmt: skip
 
     def _work(self, session: str) -> Path:
         return FOLDER / "work" / quote(session, safe="")
