@@ -21,6 +21,7 @@ from harness.agent.models.anthropic_blocks import write_message
 from harness.agent.models.gemini_model import SIGNATURE, write_contents
 from harness.agent.models.openai_responses_model import write_items
 from harness.core.values.messages import Block, Json, Message, Text, Thinking, ToolResult, ToolUse
+from harness.files.regular_file import whole
 
 _Object: TypeAlias = dict[str, Json]
 
@@ -66,7 +67,7 @@ class Past(NamedTuple):
 
 def document(form: str, seed: Path, **facts: str) -> str:
     """Return a session file of a form, with the messages of the run's seed."""
-    lines = seed.read_bytes().splitlines()
+    lines = whole(seed).splitlines()
     past = Past(tuple(_offered(line, facts["prefix"]) for line in lines), **facts)
     return "".join(json.dumps(entry) + "\n" for entry in _FORMS[form](past))
 
