@@ -162,6 +162,7 @@ PACKAGES: dict[str, tuple[str, ...]] = {
     "langgraph": ("adapters.graph_thread",),
     "langchain_core": ("adapters.graph_thread",),
     "strands": ("adapters.strands_session",),
+    "claude_agent_sdk": ("adapters.claude_sessions",),
     "agno": ("adapters.agno_database",),
     "llama_index": ("adapters.function_memory",),
     "smolagents": ("adapters.tool_calling_agent",),

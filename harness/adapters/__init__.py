@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from harness.adapters.adk_runner import google_adk as google_adk
     from harness.adapters.agno_database import agno as agno
+    from harness.adapters.claude_sessions import claude_agent as claude_agent
     from harness.adapters.framework_session import agent_framework as agent_framework
     from harness.adapters.function_memory import llama_index as llama_index
     from harness.adapters.graph_thread import langgraph as langgraph

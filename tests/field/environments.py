@@ -41,6 +41,7 @@ class Target(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     shares: str = ""
     program: str = ""
     connected: str = ""
+    world: str = "simulate"
     sample: int = 0
     only: str = ""
 
@@ -116,6 +117,14 @@ def options_of(name: str) -> tuple[str, ...]:
     is_of_npm = targets()[target.shares or name].node
     folder = home_of(name) / ("node_modules/.bin" if is_of_npm else "bin")
     return ("--target", f"{name}?program={folder / target.program}")
+
+
+def sessions_of(name: str) -> tuple[str, ...]:
+    """As `options_of`, for the agent of a framework that keeps its sessions in the run's folder."""
+    if not targets()[name].connected:
+        return options_of(name)
+    agent = f"tests.field.frameworks.{name}:{CONNECTED_AS}"
+    return ("--target", agent, "--no-config", "--world", targets()[name].world)
 
 
 def profile_of(name: str) -> Profile:

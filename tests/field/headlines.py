@@ -18,13 +18,12 @@ import msgspec
 
 from harness.files.scenario_file import load_scenarios
 from tests.field.environments import (
-    CONNECTED_AS,
     ROOT,
     is_installed,
-    options_of,
     path_of,
     profile_of,
     python_of,
+    sessions_of,
     targets,
     version_of,
 )  # fmt: skip
@@ -141,7 +140,8 @@ def _play(name: str) -> list[Line]:
         for each in load_scenarios(ROOT / file)
         if each.wire == wire and _is_of(each.run_name, scenario)
     ]
-    command = start(_player(name), (*_options(name), "--wire", wire), network_of(), runs)
+    words = ("--target", OURS, "--no-config") if name == OURS else sessions_of(name)
+    command = start(_player(name), (*words, "--wire", wire), network_of(), runs)
     command.process.wait(TIMEOUT_S)
     lines = [msgspec.json.decode(line) for line in command.lines.open("rb")]
     if not runs_of(lines):
@@ -154,14 +154,6 @@ def _player(name: str) -> Player:
     if name == OURS:
         return Player(place, Path(sys.executable), "")
     return Player(place, python_of(name), path_of(name))
-
-
-def _options(name: str) -> tuple[str, ...]:
-    if name == OURS:
-        return ("--target", OURS, "--no-config")
-    if not targets()[name].connected:
-        return options_of(name)
-    return ("--target", f"tests.field.frameworks.{name}:{CONNECTED_AS}", "--no-config")
 
 
 def _wire(name: str) -> str:

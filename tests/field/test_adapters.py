@@ -12,12 +12,12 @@ import pytest
 
 from tests.field.environments import (
     CHEAP,
-    CONNECTED_AS,
     ROOT,
     is_installed,
     options_of,
     python_of,
     require,
+    sessions_of,
     targets,
 )
 
@@ -38,6 +38,7 @@ def test_a_framework_plays_messages_tools_and_history(name: str, tmp_path: Path)
 
 
 CONNECTED = {name: target.connected for name, target in targets().items() if target.connected}
+CONNECTED["ai_sdk"] = "anthropic"
 
 
 @pytest.mark.real
@@ -46,8 +47,7 @@ CONNECTED = {name: target.connected for name, target in targets().items() if tar
     [pytest.param(n, marks=() if n in CHEAP else pytest.mark.nightly) for n in CONNECTED],
 )
 def test_a_connected_framework_begins_with_a_past_and_is_killed(name: str, tmp_path: Path) -> None:
-    agent = f"tests.field.frameworks.{name}:{CONNECTED_AS}"
-    words = ("--target", agent, "--wire", CONNECTED[name], "--no-config")
+    words = (*sessions_of(name), "--wire", CONNECTED[name])
     runs = [
         run
         for file in ("gateway/replay-spiral", "resume/did-you-restart")
@@ -60,7 +60,7 @@ def test_a_connected_framework_begins_with_a_past_and_is_killed(name: str, tmp_p
     assert played["did-you-restart/in-the-midst-of-it"] in ("pass", "fail")
 
 
-ASKING = ("openai_agents", "langchain", "llama_index")
+ASKING = ("openai_agents", "langchain", "llama_index", "ai_sdk")
 
 
 @pytest.mark.real
@@ -69,8 +69,7 @@ ASKING = ("openai_agents", "langchain", "llama_index")
     [pytest.param(n, marks=() if n in CHEAP else pytest.mark.nightly) for n in ASKING],
 )
 def test_a_connected_framework_asks_before_a_call(name: str, tmp_path: Path) -> None:
-    agent = f"tests.field.frameworks.{name}:{CONNECTED_AS}"
-    words = ("--target", agent, "--wire", CONNECTED[name], "--no-config")
+    words = (*sessions_of(name), "--wire", CONNECTED[name])
     file = "scenarios/approval/answers-that-go-wrong.yaml"
     runs = _runs(name, file, tmp_path, *words)
     assert all(run["verdict"] == "pass" for run in runs), runs
