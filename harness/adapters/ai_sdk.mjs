@@ -100,12 +100,12 @@ async function streamed(settings) {
   const running = streamText({ ...settings, onError: ({ error }) => failures.push(error) });
   await running.consumeStream();
   if (failures.length) throw failures[0];
-  return { text: await running.text, said: await messagesOf(running) };
+  return { text: await running.text, end: await running.finishReason, said: await messagesOf(running) };
 }
 
 async function whole(settings) {
   const made = await generateText(settings);
-  return { text: made.text, said: await messagesOf(made) };
+  return { text: made.text, end: made.finishReason, said: await messagesOf(made) };
 }
 
 /** The messages of all steps; since ai 7 `response` is of the last step alone. */
@@ -113,7 +113,7 @@ async function messagesOf(made) {
   return (await made.responseMessages) ?? (await made.response).messages;
 }
 
-/** A call of the SDK with what the chat holds and `more`; its text. */
+/** A call of the SDK with what the chat holds and `more`: its text, and the SDK's word for how it ended. */
 async function called(chat, settings, more) {
   const prepareStep = (step) => {
     const { messages } = step;
@@ -122,9 +122,12 @@ async function called(chat, settings, more) {
   };
   const messages = [...chat.messages, ...more];
   const given = { ...settings, messages, prepareStep };
-  const { text, said } = await (options.stream ? streamed(given) : whole(given));
-  chat.keep([...messages, ...said]);
-  return text;
+  const { text, end, said } = await (options.stream ? streamed(given) : whole(given));
+  // An answer of nothing that ended badly leaves no question behind it.
+  if (end === 'stop' || said.some(({ content }) => [content].flat().some((part) => part.text !== ''))) {
+    chat.keep([...messages, ...said]);
+  }
+  return { text, end };
 }
 
 /** The user's answers to the questions of the chat. The SDK takes a yes or a no with a reason. */
@@ -142,19 +145,19 @@ async function answers(chat) {
   return content.length ? [{ role: 'tool', content }] : [];
 }
 
-/** The text of calls of the SDK, once none waits for the user. */
+/** The last of the calls of the SDK, once none waits for the user. */
 async function run(chat, settings, given) {
-  const text = await called(chat, settings, given);
+  const made = await called(chat, settings, given);
   const more = await answers(chat);
-  return more.length ? run(chat, settings, more) : text;
+  return more.length ? run(chat, settings, more) : made;
 }
 
-/** The text for a message. What a kill has left goes on first, and is the turn of a message that comes again. */
+/** The last call for a message. What a kill has left goes on first, and is the turn of a message that comes again. */
 async function turn(chat, settings, { text, attempt }) {
   const more = await answers(chat);
   const goesOn = attempt > 1 && (more.length > 0 || chat.messages.at(-1)?.role === 'tool');
-  const said = more.length || goesOn ? await run(chat, settings, more) : '';
-  return goesOn ? said : run(chat, settings, [{ role: 'user', content: text }]);
+  const made = (more.length || goesOn) && (await run(chat, settings, more));
+  return goesOn ? made : run(chat, settings, [{ role: 'user', content: text }]);
 }
 
 async function answer(settings, message) {
@@ -164,8 +167,9 @@ async function answer(settings, message) {
   const chat = new Chat(session);
   watch(session, cancel, ended);
   try {
-    const text = await turn(chat, { ...settings, abortSignal: cancel.signal }, message);
-    await post(env.HARNESS_OUTBOX_URL, { text, kind: 'final', ...where });
+    const { text, end } = await turn(chat, { ...settings, abortSignal: cancel.signal }, message);
+    const said = end === 'stop' ? { text, kind: 'final' } : { text: `${text} (not finished: ${end})`, kind: 'error' };
+    await post(env.HARNESS_OUTBOX_URL, { ...said, ...where });
   } catch (error) {
     const { aborted } = cancel.signal;
     const said = aborted ? { text: 'Cancelled.', status: 'cancelled' } : { text: `Sorry: ${error.message}`, kind: 'error' };
