@@ -124,9 +124,8 @@ async function called(chat, settings, more) {
   const given = { ...settings, messages, prepareStep };
   const { text, end, said } = await (options.stream ? streamed(given) : whole(given));
   // An answer of nothing that ended badly leaves no question behind it.
-  if (end === 'stop' || said.some(({ content }) => [content].flat().some((part) => part.text !== ''))) {
-    chat.keep([...messages, ...said]);
-  }
+  const isEmpty = !said.flatMap(({ content }) => content).some((part) => part.text || part.toolCallId);
+  if (end === 'stop' || !isEmpty) chat.keep([...messages, ...said]);
   return { text, end };
 }
 
