@@ -165,17 +165,18 @@ async function answer(settings, message) {
   const cancel = new AbortController(), ended = new AbortController();
   const chat = new Chat(session);
   watch(session, cancel, ended);
+  let said;
   try {
     const { text, end } = await turn(chat, { ...settings, abortSignal: cancel.signal }, message);
-    const said = end === 'stop' ? { text, kind: 'final' } : { text: `${text} (not finished: ${end})`, kind: 'error' };
-    await post(env.HARNESS_OUTBOX_URL, { ...said, ...where });
+    said = end === 'stop' ? { text, kind: 'final' } : { text: `${text} (not finished: ${end})`, kind: 'error' };
   } catch (error) {
-    const { aborted } = cancel.signal;
-    const said = aborted ? { text: 'Cancelled.', status: 'cancelled' } : { text: `Sorry: ${error.message}`, kind: 'error' };
-    await post(env.HARNESS_OUTBOX_URL, { ...said, ...where });
-  } finally {
-    ended.abort();
+    said = { text: `Sorry: ${error.message}`, kind: 'error' };
   }
+  ended.abort();
+  // A last answer may come as the cancel does.
+  const now = await (await fetch(`${env.HARNESS_CANCELLED_URL}?session=${encodeURIComponent(session)}`)).json();
+  if (cancel.signal.aborted || now.cancelled) said = { text: 'Cancelled.', status: 'cancelled' };
+  await post(env.HARNESS_OUTBOX_URL, { ...said, ...where });
 }
 
 /** Play the messages of the run. `settingsOf(tools)` gives the settings of generateText. */
