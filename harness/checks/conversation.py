@@ -58,6 +58,7 @@ _SHORTER = (COMPACTION_BETWEEN, KILL_BETWEEN, OVERFLOW_BETWEEN)
 @needs("model", "inbox", "outbox", told_by="run", place=140)
 @excused_by(
     forgotten_reply=(FAILED_STORE, *_SHORTER),
+    forgotten_message=(FAILED_STORE, *_SHORTER),
     result=_SHORTER,
     forgotten_past=(KILL,),
     dropped=(COMPACTION_BETWEEN, KILL_BETWEEN),
@@ -66,7 +67,8 @@ _SHORTER = (COMPACTION_BETWEEN, KILL_BETWEEN, OVERFLOW_BETWEEN)
 def history_faithful(history: History) -> Iterator[Finding | Case]:
     """A turn's requests hold the reply of the turn before and the results of the calls that ran.
 
-    `forgotten_reply`: the first main request of a turn lacks the last reply to the user.
+    `forgotten_reply`: the first main request of a turn lacks the last reply to the user;
+    `forgotten_message`: the message that this reply answered, which the request before it held.
     `forgotten_result`: a main request lacks the result of a call that ran before it in the turn.
     The same holds for a result of the request before it, if that request failed in passing.
     `swapped_result`: a call's result does not begin with its tool's answer, and holds the answer to
@@ -100,6 +102,8 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
             said_n = max((ending.n for ending in answered.endings), default=answered.opened_n)
             found = _reply(trace, answered, turn)
             yield Case("forgotten_reply", found, answered, turn.readable[0].n, said_n)
+            found = _message(trace, answered, turn)
+            yield Case("forgotten_message", found, answered, turn.readable[0].n, said_n)
         if turn.readable and before is not None and before.readable and trace.compactions:
             yield Case(
                 "forgotten_past", past_of_failed(history, before, turn), turn, turn.readable[0].n
@@ -128,6 +132,26 @@ def _reply(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
     if not _is_shortened(trace, turn, first, said) and not _holds_end(trace, before, first, said):
         text = f"{first.called.key}: the reply of turn {before.number} of {turn.session} is missing"
         yield Finding("history_faithful.forgotten_reply", text, (told[-1].n, first.n))
+
+
+def _message(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
+    """A message may come twice in equal words, as "yes" does, and each time it is one."""
+    said, first = squeeze(before.text), turn.readable[0]
+    ended = [s for s in before.endings if claimed(s) == "completed"]
+    if not (ended and before.readable and is_asked(before.text)) or has_no_memory(trace, first):
+        return
+    came = (d.inbound for d in trace.deliveries if d.n <= before.opened_n)
+    ids = {m.id for m in came if m.session == turn.session and squeeze(m.text) == said}
+    held, now = (
+        [squeeze(message.text) for message in exchange.node.messages]
+        for exchange in (before.readable[-1], first)
+    )
+    wanted = min(len(ids), sum(text.count(said) for text in held))
+    found = sum(text.count(said) for text in now) - squeeze(turn.text).count(said)
+    if found < wanted and not any(is_cut_with_notice(said, text) for text in now):
+        text = f"{first.called.key}: the message of turn {before.number} of {turn.session} is "
+        text += f"missing, which {before.readable[-1].called.key} had"
+        yield Finding("history_faithful.forgotten_message", text, (before.readable[-1].n, first.n))
 
 
 def _is_shortened(trace: Trace, turn: Turn, first: Exchange, said: str) -> bool:

@@ -21,8 +21,10 @@ from harness.checks.evidence.shown_text import (
     escaped_sign,
     is_only_ascii,
     is_shuffled,
+    is_verbatim,
     parts_read,
     spoken,
+    stands_in,
     unlined_code,
     unmarked_thought,
     values_in,
@@ -147,32 +149,30 @@ def reply_carried(history: History) -> Iterator[Finding]:
     its text blocks. `doubled`: the answer several times. `sewn`: beginnings of broken streams
     before it. `before_call`: in its place the words that the model said beside a call; `earlier`:
     an earlier answer of the turn; `other`: of another turn, also for a blank one; `session`: of
-    another session. `stale`: words of an earlier turn beside it. `thought`: what the model thought
-    before it, as a part of the answer. `escaped`: signs written for HTML, beside marks of Markdown
-    that no page shows. `code`: lines of code joined, or without
-    indentation. `continuation`: only the end of an answer that was truncated and continued.
-    `replaced`: anything else in its place. `blocked`: the user read something else under
-    a status of the agent's own, as a guardrail does, and later requests hold the answer as said.
+    another session. `stand_in`: the words beside a call or of a tool, for a blank one. `stale`:
+    words of an earlier turn beside it. `thought`: what the model thought before it, as a part of
+    the answer. `escaped`: signs written for HTML, beside marks of Markdown that no page shows.
+    `code`: lines of code joined, or without indentation. `continuation`: only the end of an answer
+    that was truncated and continued. `replaced`: anything else in its place. `blocked`: it was not
+    read, under a status of the agent's own as of a guardrail, and later requests hold it as said.
 
     Not a finding: added words; other white space and marks; Markdown as HTML or plain text; a
     value of an answer that is JSON; several messages that give the whole; words of a child that
     took over; a final of other statuses (`blocked`, `waiting`), or an error; an answer that was
     rejected and asked for again; a cut with a note of three words, or of two with a number; the
     structured value of a call that ends the turn; a command that the program itself answers; what
-    the profile names as `silent`. Fewer than four characters are not asked.
-
-    A chat channel takes 2,000 characters, and the end of each long answer was lost. To fix it, send
-    the rest as a second message. Source: issues of gaia#1051, hermes-agent#86572.
+    the profile names as `silent`. Fewer than four characters are not asked. To fix it,
+    send the rest as a second message. Source: gaia#1051, hermes-agent#86572.
     """
     for turn in history.trace.turns.values():
         if turn.delivery is None or turn.limits or turn.cancelled_n:
             continue
         for final in turn.endings:
-            if final.request.kind != "final" or _is_verbatim(turn, final):
+            if final.request.kind != "final" or is_verbatim(turn, final):
                 continue
             reply = _Reply(history.trace, turn, final)
             if not is_asked(reply.said):
-                found = _of_another_turn(reply) if _is_blank(reply) else None
+                found = _in_its_place(reply) if _is_blank(reply) else None
             else:
                 found = _broken(reply) if claimed(final) == "completed" else _broken_words(reply)
             if found is not None:
@@ -187,14 +187,6 @@ def _is_blank(reply: _Reply) -> bool:
     is_whole = last is not None and last.reply and not last.reply.tool_uses and not wrong(last)
     is_long = len(reply.read.plain) >= DOUBLED and claimed(reply.final) == "completed"
     return bool(is_whole) and is_long and not reply.said.strip()
-
-
-def _is_verbatim(turn: Turn, final: Sending) -> bool:
-    """Whether the reply is the last answer to the letter, and no earlier one belongs to it. Nine of
-    ten replies are, and need no comparison of words."""
-    said = turn.main[-1].reply if turn.main else None
-    is_same = said is not None and said.text == final.request.text
-    return is_same and not any(exchange.stop in TRUNCATED_STOPS for exchange in turn.main)
 
 
 def _broken(reply: _Reply) -> _Broken | None:
@@ -305,9 +297,9 @@ def _stale(reply: _Reply) -> _Broken | None:
 
 
 def _thought(reply: _Reply) -> _Broken | None:
-    thought = unmarked_thought(reply.main[-1], reply.said, reply.final.request.text)
-    words = f"what the model thought, {thought[:SHOWN]!r}, as its answer"
-    return _Broken("thought", words) if thought else None
+    if not (thought := unmarked_thought(reply.main[-1], reply.said, reply.final.request.text)):
+        return None
+    return _Broken("thought", f"what the model thought, {thought[:SHOWN]!r}, as its answer")
 
 
 def _escaped(reply: _Reply) -> _Broken | None:
@@ -333,6 +325,16 @@ def _other(reply: _Reply) -> _Broken | None:
     return _of_another_turn(reply)
 
 
+def _in_its_place(reply: _Reply) -> _Broken | None:
+    """What stands in the place of a blank answer."""
+    if other := _of_another_turn(reply):
+        return other
+    n = stands_in(reply.turn, reply.final)
+    return (
+        _Broken("stand_in", "words of a call or of a tool, after a blank answer", n) if n else None
+    )
+
+
 def _of_another_turn(reply: _Reply) -> _Broken | None:
     for turn in reversed(reply.trace.turns.values()):
         for exchange in turn.main:
@@ -349,7 +351,7 @@ def _blocks(reply: _Reply) -> _Broken | None:
     read = [text for text in blocks if reply.has(text)]
     if not read or len(read) == len(blocks):
         return None
-    which = "the first" if read == blocks[:1] else f"{len(read)}"
+    which = "the first" if read == blocks[:1] else len(read)
     return _Broken("blocks", f"only {which} of {len(blocks)} text blocks of the answer")
 
 
@@ -391,9 +393,8 @@ def _blocked(reply: _Reply) -> _Broken | None:
     status, last = reply.final.request.status, reply.main[-1]
     if status in STATUSES or asks_the_user(reply.final) or any(parts_read(reply.said, reply.read)):
         return None
-    session = reply.turn.session
     later = (e for e in reply.trace.exchanges if e.n > reply.final.n and e.purpose == "main")
-    after = next((e for e in later if e.called.session == session), None)
+    after = next((e for e in later if e.called.session == reply.turn.session), None)
     if after is None or not _goes_on(after, last):
         return None
     words = f"{status!r} and not the answer, which {after.called.key} holds as said"

@@ -214,7 +214,7 @@ def calls_handled(history: History) -> Iterator[Finding | Case]:
     `dropped`: a call did not run, and the next request of its turn holds other calls of the answer,
     or its words, without this call. So the model cannot know that it did not run. `misread`: a call
     did not run, and the next request holds it with another input than the model gave. `rewritten`:
-    the same of a call that ran.
+    the same of a call that ran, or it stands there as another call of the answer.
 
     Not a finding: an answer left out as a whole and asked for again, or cut; a call with an
     unreadable input, or of a tool not offered; an equal call that is kept; a call that is told in
@@ -241,7 +241,7 @@ def calls_handled(history: History) -> Iterator[Finding | Case]:
 _UNRUN = {
     "dropped": "is neither run nor refused, and is missing",
     "misread": "did not run, and stands there with another input than the model gave",
-    "rewritten": "ran as the model gave it, and stands there with another input",
+    "rewritten": "ran, and stands there as another call, or with another input than the model gave",
 }
 
 
@@ -292,14 +292,22 @@ def _rewritten(
     for ask in asks:
         use, run = ask.use, ask.execution
         found = sent.get(use.id) if ids[use.id] == 1 else None
-        if run is None or found is None or found.name != use.name:
+        if run is None or found is None:
             continue
+        if _is_another(found, use, asks):
+            yield ask, "rewritten"
         schema = trace.schema(exchange, use.name)
-        if not _is_said(run.request.input, use.input, schema):
+        if found.name != use.name or not _is_said(run.request.input, use.input, schema):
             continue  # `args_complete` says so
         forms = [form for form in _readings(found.input).values() if isinstance(form, dict)]
         if forms and not any(_same_values(form, use.input) for form in forms):
             yield ask, "rewritten"
+
+
+def _is_another(held: ToolUse, use: ToolUse, asks: list[Ask]) -> bool:
+    """Whether a call stands there with the tool and the input of another one of its answer."""
+    forms = {(held.name, form) for form in _readings(held.input)}
+    return _named(use) not in forms and any(_named(ask.use) in forms for ask in asks)
 
 
 def _same_values(held: dict[str, Json], said: Json) -> bool:

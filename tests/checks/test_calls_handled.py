@@ -94,6 +94,25 @@ def test_a_call_that_ran_stands_there_with_its_numbers(held: object, found: list
     assert codes(calls_handled(story.final().end())) == found
 
 
+@pytest.mark.parametrize(
+    ("held", "found"),
+    [
+        (use("read", {"path": "b"}, id="t1"), ["calls_handled.rewritten"]),
+        (use("write", {"path": "a"}, id="t1"), []),
+        (use("write", {"path": "[shortened]"}, id="t1"), []),
+        (use("read", {"path": "a"}, id="t1"), []),
+    ],
+)
+def test_a_call_that_ran_does_not_stand_there_as_another_one(
+    held: ToolUse, found: list[str]
+) -> None:
+    other = use("read", {"path": "b"}, id="t2")
+    story = Story().turn("go").reply(ONE, other).tool("written", input=ONE.input)
+    sent = assistant(held, other), results(ToolResult("t1", "written"), ToolResult("t2", "not run"))
+    story.reply("done", messages=[user("go"), *sent])
+    assert codes(calls_handled(story.final().end())) == found
+
+
 def test_a_tool_that_was_not_offered_may_be_dropped() -> None:
     story = Story().turn("go").reply(ONE, use("unheard_of", id="t2")).tool("written")
     story.reply("done", messages=[user("go"), *_kept(ONE)])

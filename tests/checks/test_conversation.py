@@ -42,6 +42,24 @@ def test_a_reply_that_is_wrapped_is_no_loss() -> None:
     assert codes(history_faithful(story.final().end())) == []
 
 
+@pytest.mark.parametrize(
+    ("past", "found"),
+    [
+        ([user("next"), assistant("step 1"), user("next"), assistant("step 2")], False),
+        ([user("Ada: next"), assistant("step 1"), user("Ada: next"), assistant("step 2")], False),
+        ([user("next and next"), assistant("step 1"), assistant("step 2")], False),
+        ([user("next"), assistant("step 1"), assistant("step 2")], True),
+        ([user("They asked twice."), assistant("step 1"), assistant("step 2")], True),
+    ],
+)
+def test_a_message_that_comes_again_in_equal_words_stays(past: list[Message], found: bool) -> None:
+    story = Story().turn("next").reply("step 1").final()
+    story.turn("next").reply("step 2").final()
+    story.turn("thanks").reply("welcome", messages=[*past, user("thanks")])
+    expected = ["history_faithful.forgotten_message"] if found else []
+    assert codes(history_faithful(story.final().end())) == expected
+
+
 def test_what_failed_need_not_be_kept() -> None:
     story = Story().turn("one").reply("no").final(status="failed")
     story.turn("two").reply("2", messages=[user("two")])

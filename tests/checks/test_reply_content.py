@@ -200,6 +200,24 @@ def test_an_old_answer_does_not_stand_for_a_blank_one(text: str, expected: list[
     assert _rules(story.turn("two").reply(Text("")).final(text)) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I will look at the oven.", ["stand_in"]),
+        ("It has 250 degrees.", ["stand_in"]),
+        ("I will look at the oven. The model said no more.", []),
+        ("The oven said: It has 250 degrees.", []),
+        ("Done, and nothing more was said.", []),
+    ],
+)
+def test_the_words_of_a_call_do_not_stand_for_a_blank_answer(
+    text: str, expected: list[str]
+) -> None:
+    story = Story().turn("Is it hot?").reply(Text("I will look at the oven."), use("look"))
+    story.tool("It has 250 degrees.").reply(Text(""))
+    assert _rules(story.final(text)) == expected
+
+
 def test_an_answer_that_was_rejected_is_not_the_answer() -> None:
     story = Story().turn("go").reply("A first draft of it.").reply("The second and better text.")
     assert not _rules(story)

@@ -217,3 +217,32 @@ def repairs_cut_arguments(brief: Brief) -> None:
     The reference agent that repairs what was cut.
     """
     build_with(Repairing, brief)
+
+
+class Announced(SecondModel):
+    """Keeps the last words beside a call."""
+
+    words = ""
+
+    def answered(self, answer: ModelAnswer, query: Query) -> ModelAnswer:
+        """The answer, or those words for one that is blank."""
+        if answer.message.tool_uses:
+            self.words = answer.message.text or self.words
+        is_blank = not (answer.message.tool_uses or answer.message.text.strip())
+        if not (is_blank and self.words):
+            return answer
+        return msgspec.structs.replace(answer, message=assistant(self.words))
+
+
+@mutant(
+    breaks="model",
+    statement="After a blank answer an announcement is the reply (NousResearch/hermes-agent#7968)",
+    scenario="nothing-said-once/after-an-announcement",
+    killed_by="reply_carried.stand_in",
+)
+def announces_in_place_of_an_answer(brief: Brief) -> None:
+    """The words before a call are delivered where the model said nothing after it.
+
+    The reference agent that falls back on its announcements.
+    """
+    build_with(Announced, brief)

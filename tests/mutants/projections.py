@@ -270,6 +270,34 @@ def recovers_in_another_order(brief: Brief) -> None:
     build(brief, projection=_turned if number % 2 else project).run()
 
 
+def _each_once(rows: Sequence[Message]) -> list[Message]:
+    """Each text of the user once; the newest message stays."""
+    *past, newest = project(rows)
+    wire, seen = list[Message](), set[str]()
+    for row in past:
+        if row.role == "user" and _is_text(row) and row.text in seen:
+            continue
+        seen.add(row.text)
+        if wire and wire[-1].role == row.role == "assistant":
+            row = Message("assistant", (*wire.pop().blocks, *row.blocks))
+        wire.append(row)
+    return [*wire, newest]
+
+
+@mutant(
+    breaks="projection",
+    statement='A second "yes" is taken for a copy in the history (mpfaffenberger/code_puppy#781)',
+    scenario="said-twice-by-the-user",
+    killed_by="history_faithful.forgotten_message",
+)
+def holds_each_text_once(brief: Brief) -> None:
+    """What the user says again in equal words is left out of later requests.
+
+    The reference agent that compares texts in its history.
+    """
+    build(brief, projection=_each_once).run()
+
+
 def _rewritten(rows: Sequence[Message]) -> list[Message]:
     return [Message(row.role, tuple(map(_change, row.blocks))) for row in project(rows)]
 
