@@ -207,6 +207,12 @@ def _past(trace: Trace, change: Change) -> Iterator[Said]:
     rows = [trace.messages.get(row.digest) for look in trace.stored for row in look.added]
     silent = {r.id for m in rows if m for r in m.tool_results if not r.text.strip()}
     silent |= {run.request.id for run in trace.executions if not run.text.strip()}
+    # So is what it writes for a stored call that never had a result, which may lack an id too.
+    ended = {r.id for m in rows if m for r in m.tool_results}
+    ended |= {run.request.id for run in trace.executions}
+    bare = {use.id for m in rows if m for use in m.tool_uses} - ended
+    asked = {use.id for e in trace.exchanges if e.reply for use in e.reply.tool_uses} | ended
+    silent |= bare
     for message in change.before.node.messages:
         held = squeeze(message.text)
         for whose, each in said:
@@ -214,7 +220,8 @@ def _past(trace: Trace, change: Change) -> Iterator[Said]:
             if words and whose in ("", side(message)) and words in held:
                 yield each
         # What an agent writes for a tool that said nothing is the agent's own.
-        yield from (Said("rest", r.text) for r in message.tool_results if r.id not in silent)
+        told = (r for r in message.tool_results if "" not in bare or r.id in asked)
+        yield from (Said("rest", r.text) for r in told if r.id not in silent)
     last = change.before.reply.text if change.before.reply else ""
     turn = trace.turns[session, change.before.called.turn]
     if any(last == s.request.text for s in turn.endings if claimed(s) == "completed" and s.n < n):
