@@ -7,6 +7,7 @@ this file compares the two with what ran.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TypeAlias
 
 import msgspec
@@ -24,6 +25,7 @@ from harness.core.values.calls import Approval, Inbound
 from harness.core.values.carried_text import lost_parts
 from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Json, canonical
+from harness.core.values.plans import waited_ms
 from harness.core.values.verdict import Finding
 
 
@@ -38,14 +40,15 @@ def approval(history: History) -> Iterator[Finding]:
     the call's result lacks the user's reason for a denial, or a value that the user changed; or the
     result of a denied call is empty.
     `stopped`: the user stops the turn while its question is open and allows the call afterwards,
-    and the call runs in a later turn.
+    and the call runs in a later turn. `again`: the user has allowed a call, and is asked about it
+    again at once.
 
     Not a finding: a call of a tool that the user has always allowed in the session; the same call
-    that is asked about again; a value that is converted as the schema of the tool says; a denial of
-    a call whose turn was stopped before it, or that came as the agent was killed; another input
-    that the model gave once it had read the user's answer. Runs of one call beyond the first are
-    those of `effect_once`. To fix it, keep an answer under the id of its call, and take the input
-    from it.
+    that is asked about again after a denial, a wait or a start; a value that is converted as the
+    schema of the tool says; a denial of a call whose turn was stopped before it, or that came as
+    the agent was killed; another input that the model gave once it had read the user's answer. Runs
+    of one call beyond the first are those of `effect_once`. To fix it, keep an answer under the id
+    of its call, and take the input from it.
     Source: extra-org/extra#139, pydantic/pydantic-ai#3274.
     """
     trace = history.trace
@@ -63,6 +66,7 @@ def approval(history: History) -> Iterator[Finding]:
             yield from _judged(trace, run)
     requests = {exchange.n: exchange for exchange in trace.exchanges if asks}
     for ask in trace.asks:
+        yield from _asked_again(trace, ask)
         if ask.questions and (request := requests.get(ask.sent_n)):
             yield from _untold(trace, ask, request)
 
@@ -79,6 +83,19 @@ def _asked_about_another(trace: Trace) -> Iterator[Finding]:
         yield _finding(
             "another", f"{text}, and the model had not read the answer", events, run.request.name
         )
+
+
+def _asked_again(trace: Trace, ask: Ask) -> Iterator[Finding]:
+    """Yield a second question about an allowed call. An agent may have given up a wait for the
+    first answer, so only one that came at once counts."""
+    for first, later in pairwise(ask.questions):
+        answered, killed = first.answered, any(first.n < n < later.n for n in trace.kills)
+        if answered is None or answered.outcome != "ok" or waited_ms(answered.steps) or killed:
+            continue
+        same = first.called.turn == later.called.turn
+        if same and first.is_allowed and first.request.input == later.request.input:
+            text = f"{later.called.key}: the user is asked again about {ask.use.name}, and had "
+            yield _finding("again", f"{text}allowed it", (first.n, later.n), ask.use.name)
 
 
 def _judged(trace: Trace, run: Execution) -> Iterator[Finding]:

@@ -81,6 +81,14 @@ def test_an_answer_counts_for_the_call_that_it_names() -> None:
     assert _found(again) == []
 
 
+def test_what_the_user_has_allowed_is_not_asked_again() -> None:
+    assert _found(_asked().ask().ask().tool("written")) == ["approval.again"]
+    assert _found(_asked().ask(late_ms=0).tool("written")) == []
+    late = _asked().ask(late_ms=5_000)
+    late.at_ms += 5_000
+    assert _found(late.ask().tool("written")) == []
+
+
 def test_each_call_of_a_gated_tool_is_asked_for_unless_the_user_always_allows_it() -> None:
     two = use("write", PATH), use("write", {"path": "b"})
     for always, found in ((False, ["approval.not_asked"]), (True, [])):

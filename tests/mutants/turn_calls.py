@@ -229,3 +229,22 @@ def takes_any_approval(brief: Brief) -> None:
         return loop.watched(call, loop.toolbox.run(call))
 
     play_asking(brief, take)
+
+
+@mutant(
+    breaks="turn",
+    statement="A call is asked about at its plan and again at its run (curie-eng/curie#430)",
+    scenario="allowed-payment",
+    killed_by="approval.again",
+)
+def asks_twice_for_one_call(brief: Brief) -> None:
+    """The user allows a call, and the tool that runs it asks once more.
+
+    The reference agent with two gates.
+    """
+
+    def take(loop: Loop, call: ToolUse) -> ToolResult:
+        loop.toolbox.approved(call)
+        return Loop.result_of_gated(loop, call)
+
+    play_asking(brief, take)
