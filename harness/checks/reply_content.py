@@ -326,7 +326,7 @@ def _other(reply: _Reply) -> _Broken | None:
 
 
 def _in_its_place(reply: _Reply) -> _Broken | None:
-    """What stands in the place of a blank answer."""
+    """What the user reads after a blank answer."""
     if other := _of_another_turn(reply):
         return other
     n = stands_in(reply.turn, reply.final)

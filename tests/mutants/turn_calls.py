@@ -238,7 +238,7 @@ def takes_any_approval(brief: Brief) -> None:
     killed_by="approval.again",
 )
 def asks_twice_for_one_call(brief: Brief) -> None:
-    """The user allows a call, and the tool that runs it asks once more.
+    """The user allows a call, and the tool that runs it asks again.
 
     The reference agent with two gates.
     """
