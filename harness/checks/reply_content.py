@@ -130,8 +130,7 @@ class _Reply:
     def _holds(self, said: str, read: Spelt) -> bool:
         if not lost_parts(said, read):
             return True
-        # The channel may take Markdown off, or the agent may number what came as plain text.
-        bare, seen = as_read(said), as_read(read.text)
+        bare, seen = as_read(said), as_read(read.text)  # a channel takes Markdown off, or adds it
         if bare != said and not lost_parts(bare, read):
             return True
         return seen != read.text and not lost_parts(bare, seen)
