@@ -40,8 +40,8 @@ def approval(history: History) -> Iterator[Finding]:
     the call's result lacks the user's reason for a denial, or a value that the user changed; or the
     result of a denied call is empty.
     `stopped`: the user stops the turn while its question is open and allows the call afterwards,
-    and the call runs in a later turn. `again`: the user has allowed a call, and is asked about it
-    again at once.
+    and the call runs in a later turn. `again`: an allowed call is asked about again
+    at once.
 
     Not a finding: a call of a tool that the user has always allowed in the session; the same call
     that is asked about again after a denial, a wait or a start; a value that is converted as the

@@ -68,7 +68,7 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     """A turn's requests hold the reply of the turn before and the results of the calls that ran.
 
     `forgotten_reply`: the first main request of a turn lacks the last reply to the user;
-    `forgotten_message`: the message that this reply answered, which the request before it held.
+    `forgotten_message`: the message that this reply answered.
     `forgotten_result`: a main request lacks the result of a call that ran before it in the turn.
     The same holds for a result of the request before it, if that request failed in passing.
     `swapped_result`: a call's result does not begin with its tool's answer, and holds the answer to
@@ -88,8 +88,8 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     session's next main request has nothing new compared with the request before the call. Not a
     finding for `forgotten_effect`: an effect with an idempotency key, unless it happens again under
     another key; a turn that is reported to the user as failed; a note of the agent about the
-    interruption. In the incident, two documents were created again because the resumed history
-    lacked them (odysseus-dev/odysseus#3570). Source: invariant 9.
+    interruption. Source: invariant 9;
+    odysseus-dev/odysseus#3570.
     """
     trace = history.trace
     last: dict[str, Turn] = {}
