@@ -19,9 +19,9 @@ from harness.checks.evidence.shown_text import (
     BEGINNING,
     as_read,
     escaped_sign,
+    goes_on,
     is_only_ascii,
     is_shuffled,
-    is_verbatim,
     parts_read,
     spoken,
     stands_in,
@@ -167,7 +167,7 @@ def reply_carried(history: History) -> Iterator[Finding]:
         if turn.delivery is None or turn.limits or turn.cancelled_n:
             continue
         for final in turn.endings:
-            if final.request.kind != "final" or is_verbatim(turn, final):
+            if final.request.kind != "final" or _is_verbatim(turn, final):
                 continue
             reply = _Reply(history.trace, turn, final)
             if not is_asked(reply.said):
@@ -178,6 +178,14 @@ def reply_carried(history: History) -> Iterator[Finding]:
                 events = sorted({found.n or final.n, reply.main[-1].n, final.n})
                 text = f"the user reads {found.reads}"
                 yield Finding(f"reply_carried.{found.rule}", text, tuple(events))
+
+
+def _is_verbatim(turn: Turn, final: Sending) -> bool:
+    """Whether the reply is the last answer to the letter, and no earlier one belongs to it. Nine of
+    ten replies are, and need no comparison of words."""
+    said = turn.main[-1].reply if turn.main else None
+    is_same = said is not None and said.text == final.request.text
+    return is_same and not any(exchange.stop in TRUNCATED_STOPS for exchange in turn.main)
 
 
 def _is_blank(reply: _Reply) -> bool:
@@ -204,7 +212,7 @@ def _is_beside(reply: _Reply, exchange: Exchange) -> bool:
     """Whether the user reads another answer that the last request does not go on from: that request
     was for a title, or its answer was the worse of two."""
     is_whole = exchange.reply and not exchange.reply.tool_uses and not wrong(exchange)
-    return bool(is_whole) and not _goes_on(reply.main[-1], exchange) and reply.shows(exchange)
+    return bool(is_whole) and not goes_on(reply.main[-1], exchange) and reply.shows(exchange)
 
 
 def _is_misplaced(reply: _Reply) -> bool:
@@ -236,7 +244,7 @@ def _doubled(reply: _Reply) -> _Broken | None:
     if not before:
         return None
     *earlier, last = reply.main
-    failed = [e for e in earlier if not e.succeeded and not _goes_on(last, e)]
+    failed = [e for e in earlier if not e.succeeded and not goes_on(last, e)]
     begun = [e for e in failed if _begins_in(Spelt(reply.text(e)).plain, before)]
     if begun:
         streams = "a broken stream" if len(begun) == 1 else f"{len(begun)} broken streams"
@@ -253,20 +261,11 @@ def _begins_in(said: str, text: str) -> bool:
     return len(said) >= LEAST_CHARACTERS and said[:BEGINNING] in text
 
 
-def _goes_on(later: Exchange, earlier: Exchange) -> bool:
-    """Whether a request holds an earlier answer as said by the model, after what it answers."""
-    said = Spelt(earlier.reply.text).plain if earlier.reply else ""
-    return bool(said) and any(
-        node.side == "assistant" and said == Spelt(node.message.text).plain
-        for node in later.node.tail(earlier.node)
-    )
-
-
 def _continuation(reply: _Reply) -> _Broken | None:
     """The model went on with an answer that was truncated, and the user misses its first part."""
     last = reply.main[-1]
     before = reply.main[-2] if len(reply.main) > 1 else None
-    if before is None or before.stop not in TRUNCATED_STOPS or not _goes_on(last, before):
+    if before is None or before.stop not in TRUNCATED_STOPS or not goes_on(last, before):
         return None
     if before.reply and before.reply.tool_uses:  # the words announce a call, which came cut
         return None
@@ -394,7 +393,7 @@ def _blocked(reply: _Reply) -> _Broken | None:
         return None
     later = (e for e in reply.trace.exchanges if e.n > reply.final.n and e.purpose == "main")
     after = next((e for e in later if e.called.session == reply.turn.session), None)
-    if after is None or not _goes_on(after, last):
+    if after is None or not goes_on(after, last):
         return None
     words = f"{status!r} and not the answer, which {after.called.key} holds as said"
     return _Broken("blocked", words, after.n)

@@ -20,8 +20,6 @@ from harness.targets import TargetSpec
 from harness.targets.known import Known, known
 from tests.scenarios.all_runs import all_runs, named
 
-_PROCESS = TargetSpec("process:program", "process")
-
 
 @cache
 def wires_of(run: str) -> tuple[str, ...]:
@@ -54,6 +52,7 @@ def _is_played(run: str, program: Known) -> bool:
         found = for_profile(planned, (), program.profile)
     except InputError:  # none on the program's API
         return False
+    target = TargetSpec("process:program", "process", past=program.past.form)
     runs = (msgspec.structs.replace(scenario, profile=program.profile) for _, scenario in found)
     played = map(under_profile, runs)
-    return any(not absent(one) and not unplayable(one, _PROCESS, "supervise") for one in played)
+    return any(not absent(one) and not unplayable(one, target, "supervise") for one in played)

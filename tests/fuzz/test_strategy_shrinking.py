@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, find, settings
 from hypothesis import strategies as st
 
 from harness.core.scenario.scenario import InboxItem
-from harness.fuzz.script_grammar import LAST, SUMMARY
+from harness.fuzz.script_grammar import CALL, LAST, SUMMARY
 from harness.strategies import (
     chunkings,
     conversations,
@@ -44,7 +44,7 @@ def test_shrunk_to_one_fault_of_many() -> None:
     assert (fault.when, fault.often, fault.then) == (1, "once", "ok")
     assert found.inbox == (InboxItem(id="m1", text="hello"),)
     assert found.session.messages == ()
-    assert found.script == (LAST, SUMMARY)
+    assert found.script == (CALL, LAST, SUMMARY), "a fault of tools waits for a call"
 
 
 def test_shrunk_to_one_turn_of_many() -> None:

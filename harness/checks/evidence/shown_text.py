@@ -22,7 +22,7 @@ import msgspec
 
 from harness.checks.evidence.stored_messages import newest_text, squeeze
 from harness.checks.evidence.tool_inputs import is_as_given
-from harness.checks.evidence.turn_outcomes import TRUNCATED_STOPS, is_taken
+from harness.checks.evidence.turn_outcomes import is_taken
 from harness.core.history.exchanges import ENDINGS, Ask, Exchange, Execution, Sending
 from harness.core.history.trace import Delivery, Trace, Turn
 from harness.core.values.carried_text import Spelt, is_asked, lost_parts
@@ -291,12 +291,13 @@ def _is_read(turn: Turn, until_n: int) -> bool:
     return any(said in squeeze(newest_text(e)) for e in turn.readable if e.n < until_n)
 
 
-def is_verbatim(turn: Turn, final: Sending) -> bool:
-    """Whether the reply is the last answer to the letter, and no earlier one belongs to it. Nine of
-    ten replies are, and need no comparison of words."""
-    said = turn.main[-1].reply if turn.main else None
-    is_same = said is not None and said.text == final.request.text
-    return is_same and not any(exchange.stop in TRUNCATED_STOPS for exchange in turn.main)
+def goes_on(later: Exchange, earlier: Exchange) -> bool:
+    """Whether a request holds an earlier answer as said by the model, after what it answers."""
+    said = Spelt(earlier.reply.text).plain if earlier.reply else ""
+    return bool(said) and any(
+        node.side == "assistant" and said == Spelt(node.message.text).plain
+        for node in later.node.tail(earlier.node)
+    )
 
 
 def stands_in(turn: Turn, reply: Sending) -> int:
