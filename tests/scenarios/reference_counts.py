@@ -68,11 +68,12 @@ def _made() -> Iterator[dict[str, str]]:
 
 
 def write() -> None:
-    """Write the table again."""
+    """Write the table again once all runs are played: a command cut off changes nothing."""
+    rows = list(_made())
     with TABLE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, delimiter="\t", lineterminator="\n")
         writer.writeheader()
-        writer.writerows(_made())
+        writer.writerows(rows)
 
 
 if __name__ == "__main__":
