@@ -56,7 +56,7 @@ def test_a_call_that_ran_uses_the_answer() -> None:
     assert codes(provider_change(story.end())) == ["provider_change.past"]
 
 
-def _away(*hours: float, back: bool = False, status: int = 529) -> list[str]:
+def _away(*hours: float, back: bool = False, status: int = 529, away_s: float = 3600) -> list[str]:
     story = Story().turn("one").fail(status)
     story.provider = "openai-chat"
     story.reply("1").final()
@@ -64,11 +64,13 @@ def _away(*hours: float, back: bool = False, status: int = 529) -> list[str]:
         story.at_ms = int(hour * 3_600_000)
         story.provider = "" if back and not at else "openai-chat"
         story.turn(f"later {at}").reply("yes").final()
-    return codes(provider_change(story.end()))
+    return codes(provider_change(story.end(), away_s=away_s))
 
 
 def test_a_session_that_never_comes_back_stays_away() -> None:
     assert _away(2, 3) == ["provider_change.stays"]
+    assert _away(2, 3, away_s=3 * 3600) == []
+    assert _away(0.5, 0.9, away_s=1200) == ["provider_change.stays"]
 
 
 @pytest.mark.parametrize(

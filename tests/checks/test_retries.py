@@ -119,6 +119,13 @@ def test_waits_grow(waits_ms: list[int], found: list[str]) -> None:
     assert codes(backoff(tried(*waits_ms))) == found
 
 
+def test_a_policy_says_which_wait_is_too_short_and_which_need_not_grow() -> None:
+    assert codes(backoff(tried(20), least_ms=10)) == []
+    assert codes(backoff(tried(375, 750), least_ms=500)) == ["backoff.too_soon"]
+    assert codes(backoff(tried(*[3000] * 4))) == ["backoff.flat"]
+    assert codes(backoff(tried(*[3000] * 4), ceiling_s=3)) == []
+
+
 def test_waits_that_were_asked_for_need_not_grow() -> None:
     assert codes(backoff(tried(*[5000] * 4, status=429, retry_after="5"))) == []
 
