@@ -119,6 +119,7 @@ def shrunk_from(scenario: Scenario, task: ShrinkTask, target: TargetSpec) -> Shr
     begun_s = time.time()
     with captured("fd"):
         try:
+            scenario = _as_asked(scenario, target)
             keeps = FindingOracle(scenario, target, found.code, like=found.finding)
         except InputError:
             return not_shrunk(task, NOT_REPEATED)
@@ -129,6 +130,16 @@ def shrunk_from(scenario: Scenario, task: ShrinkTask, target: TargetSpec) -> Shr
         small = _smallest(scenario, in_time, tries_max)
     made = _written(task, keeps, small, target)
     return msgspec.structs.replace(made, candidates=in_time.candidates)
+
+
+def _as_asked(scenario: Scenario, target: TargetSpec) -> Scenario:
+    """The scenario without its stream, where the agent asks for none: shrinking keeps a stream, and
+    alone the file of such a run would not be applicable."""
+    if not scenario.stream:
+        return scenario
+    asked = [exchange.request for exchange in run_of(scenario, target).history.trace.exchanges]
+    is_streamed = not asked or any(request.stream for request in asked)
+    return scenario if is_streamed else msgspec.structs.replace(scenario, stream=False)
 
 
 def not_shrunk(task: ShrinkTask, why: str) -> ShrunkFinding:
