@@ -13,6 +13,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+import tempfile
 import threading
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -81,6 +84,22 @@ class BareServer(LoopbackServer):
             number = len(self.bodies)
             due = self.answers[number - 1] if number <= len(self.answers) else Answer("Done.")
         return number, due(body) if callable(due) else due
+
+
+def restarted(script, answers, *messages):
+    """The requests of a script that is started again for each message, as after a kill: it gets
+    the URL of the model, one folder for all starts, and the message."""
+    with BareServer(answers) as server, tempfile.TemporaryDirectory() as folder:
+        for message in messages:
+            subprocess.run([sys.executable, script, server.url, folder, message], check=False)
+    return server.bodies
+
+
+def refuses_blanks(body):
+    """An answer of the Anthropic API, which takes no text of white space alone."""
+    texts = [b["text"] for m in body["messages"] for b in m["content"] if b["type"] == "text"]
+    refusal = error(400, "text content blocks must contain non-whitespace text")
+    return say("Hi.") if all(text.strip() for text in texts) else refusal
 
 
 class _Handler(BaseHTTPRequestHandler):

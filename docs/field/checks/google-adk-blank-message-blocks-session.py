@@ -7,7 +7,7 @@ text"), so one such message ends the session.
 import asyncio
 import sys
 
-from bare_server import BareServer, error, say
+from bare_server import BareServer, refuses_blanks
 
 try:
     from anthropic import AsyncAnthropic
@@ -18,13 +18,6 @@ try:
 except ImportError as missing:
     print(f"not installed: {missing} (pip install google-adk anthropic)")
     sys.exit(2)
-
-
-def refuses_blanks(body):
-    texts = [b["text"] for m in body["messages"] for b in m["content"] if b["type"] == "text"]
-    blank = any(not text.strip() for text in texts)
-    refusal = error(400, "text content blocks must contain non-whitespace text")
-    return refusal if blank else say("Hi.")
 
 
 async def ask(url):

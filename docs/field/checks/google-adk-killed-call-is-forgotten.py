@@ -5,12 +5,10 @@
 
 import asyncio
 import os
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-from bare_server import BareServer, call, say
+from bare_server import call, restarted, say
 
 try:
     from anthropic import AsyncAnthropic
@@ -48,9 +46,7 @@ if len(sys.argv) > 1:
     asyncio.run(ask(*sys.argv[1:]))
     sys.exit(0)
 answers = [call("pay", {"to": "Ada"}), say("Done.")]
-with BareServer(answers) as server, tempfile.TemporaryDirectory() as home:
-    for words in ("Pay Ada.", "Did you pay her?"):
-        subprocess.run([sys.executable, __file__, server.url, home, words], check=False)
-sent = server.bodies[-1]["messages"]
+bodies = restarted(__file__, answers, "Pay Ada.", "Did you pay her?")
+sent = bodies[-1]["messages"]
 print(f"after the kill the model reads: {sent}")
 sys.exit(0 if "pay" in str([m for m in sent if m["role"] == "assistant"]) else 1)

@@ -5,13 +5,11 @@ The tool takes a second, as payments do: the checkpoint of the answer is written
 """
 
 import os
-import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
-from bare_server import BareServer, call, say
+from bare_server import call, restarted, say
 
 try:
     from langchain.agents import create_agent
@@ -41,12 +39,10 @@ if len(sys.argv) > 1:
     ask(*sys.argv[1:])
     sys.exit(0)
 answers = [call("pay", {"to": "Ada"}), say("Done."), say("Hello.")]
-with BareServer(answers) as server, tempfile.TemporaryDirectory() as home:
-    for words in ("Pay Ada.", "Did you pay her?", "Hello?"):
-        subprocess.run([sys.executable, __file__, server.url, home, words], check=False)
-for body in server.bodies[1:]:
+bodies = restarted(__file__, answers, "Pay Ada.", "Did you pay her?", "Hello?")
+for body in bodies[1:]:
     print(f"sent: {body['messages']}")
-contents = [m["content"] for m in server.bodies[-1]["messages"]]
+contents = [m["content"] for m in bodies[-1]["messages"]]
 blocks = [block for each in contents if isinstance(each, list) for block in each]
 asked = {b["id"] for b in blocks if b["type"] == "tool_use"}
 told = {b["tool_use_id"] for b in blocks if b["type"] == "tool_result"}
