@@ -36,7 +36,7 @@ from harness.core.scenario.scenario import (
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.fuzz.choice_sequence import Choose
-from harness.fuzz.fault_grammar import fault_of, faults_of, matching
+from harness.fuzz.fault_grammar import FaultRange, fault_of, faults_of, matching
 from harness.fuzz.inbox_grammar import inbox_of
 from harness.fuzz.machines.session_machine import session_machine
 from harness.fuzz.machines.store_machine import store_machine
@@ -141,10 +141,8 @@ def fault_sets(
     A fault of the set need not fire. Raises InputError for a pattern that matches nothing.
     """
     _check(faults, wire, tools, kills)
-    patterns = tuple(faults)
-    return drawn(
-        lambda choose: faults_of(choose, patterns, wire=wire, tools=tools, kills=kills, mean=mean)
-    )
+    among = FaultRange(patterns=tuple(faults), wire=wire, tools=tools, kills=kills, mean=mean)
+    return drawn(lambda choose: faults_of(choose, among))
 
 
 def crash_points(

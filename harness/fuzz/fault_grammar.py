@@ -179,24 +179,36 @@ ANSWER_LAYERS = ("context", "http", "model", "sse", "transport")
 cannot know, or which tells of another window."""
 
 
-def faults_of(
-    choose: Choose,
-    patterns: Sequence[str] = ("*",),
-    *,
-    wire: str = "anthropic",
-    tools: bool = True,
-    kills: bool = True,
-    mean: float = 1.0,
-    approvals: bool = False,
-) -> tuple[FaultSpec, ...]:
-    """A set of the faults whose kinds match one of the patterns, `mean` of them on average.
+class FaultRange(msgspec.Struct, frozen=True, kw_only=True):
+    """The faults that may be drawn: their kinds match one of the patterns, `mean` on average.
 
     `tools`: the scenario has some. `kills`: also those that end the agent. `approvals`:
     also those of questions to the user.
     """
-    layers = _layers(tuple(patterns), wire, tools, kills, approvals, loaded())
+
+    patterns: tuple[str, ...] = ("*",)
+    wire: str = "anthropic"
+    tools: bool = True
+    kills: bool = True
+    mean: float = 1.0
+    approvals: bool = False
+
+    @property
+    def layers(self) -> tuple[tuple[Fault, ...], ...]:
+        """The faults by layer; at most one of each is drawn."""
+        return _layers(self.patterns, self.wire, self.tools, self.kills, self.approvals, loaded())
+
+    @property
+    def nothings(self) -> list[int]:
+        """How many answers of each layer draw no fault."""
+        whole = sum(map(len, self.layers))
+        return [max(1, round(whole / self.mean) - len(layer)) * VARIANTS for layer in self.layers]
+
+
+def faults_of(choose: Choose, among: FaultRange) -> tuple[FaultSpec, ...]:
+    """A set of faults."""
     drawn = []
-    for layer, nothing in zip(layers, _nothings(layers, mean), strict=True):
+    for layer, nothing in zip(among.layers, among.nothings, strict=True):
         number = sometimes(choose, len(layer) * VARIANTS, nothing)
         if number is not None:
             variant, place = divmod(number, len(layer))
@@ -204,24 +216,12 @@ def faults_of(
     return tuple(drawn)
 
 
-def with_fault_due(
-    answers: Choices,
-    turn: int,
-    seed: int,
-    patterns: Sequence[str] = ("*",),
-    *,
-    wire: str = "anthropic",
-    tools: bool = True,
-    kills: bool = True,
-    mean: float = 1.0,
-    approvals: bool = False,
-) -> Choices:
+def with_fault_due(answers: Choices, turn: int, seed: int, among: FaultRange) -> Choices:
     """Answers to `faults_of` with the fault of this turn in place of one that they draw, if any.
 
     Of as many turns as there are kinds, each kind has one, in an order of the seed.
     """
-    layers = _layers(tuple(patterns), wire, tools, kills, approvals, loaded())
-    nothings = _nothings(layers, mean)
+    layers, nothings = among.layers, among.nothings
     drawn = [n for n, nothing in enumerate(nothings) if answers[n] >= nothing]
     if not drawn:
         return answers
@@ -240,12 +240,6 @@ def with_fault_due(
     changed[home if home in drawn else drawn[turn % len(drawn)]] = 0
     changed[home] = nothings[home] + variant * len(layers[home]) + place
     return tuple(changed)
-
-
-def _nothings(layers: Sequence[Sequence[Fault]], mean: float) -> list[int]:
-    """How many answers of each layer draw no fault."""
-    whole = sum(map(len, layers))
-    return [max(1, round(whole / mean) - len(layer)) * VARIANTS for layer in layers]
 
 
 def reachable(struck: Sequence[FaultSpec], wire: str, stream: bool) -> tuple[FaultSpec, ...]:

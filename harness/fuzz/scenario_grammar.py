@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
-from typing import Any
 
 import msgspec
 
@@ -32,6 +31,7 @@ from harness.fuzz.completion_oracle import PASSING, TOO_LONG, calls_of, expected
 from harness.fuzz.fault_grammar import (
     ANSWER_LAYERS,
     BLOCKING_LAYERS,
+    FaultRange,
     faults_of,
     layer_of,
     matching,
@@ -138,17 +138,18 @@ def with_due(choices: Choices, turn: int, seed: int, options: Options) -> Choice
     first, *rest = choices
     if first % BENIGN_ONE_IN == BENIGN_ONE_IN - 1:
         return choices
-    return (first, *with_fault_due((*rest,), turn, seed, options.faults, **_of_faults(options)))
+    return (first, *with_fault_due((*rest,), turn, seed, _faults(options)))
 
 
-def _of_faults(options: Options) -> dict[str, Any]:
-    return {
-        "wire": options.wire,
-        "tools": bool(options.tools),
-        "kills": options.kills,
-        "mean": options.mean_faults,
-        "approvals": options.approvals,
-    }
+def _faults(options: Options) -> FaultRange:
+    return FaultRange(
+        patterns=options.faults,
+        wire=options.wire,
+        tools=bool(options.tools),
+        kills=options.kills,
+        mean=options.mean_faults,
+        approvals=options.approvals,
+    )
 
 
 @cache
@@ -159,7 +160,7 @@ def _benign_faults(patterns: tuple[str, ...], wire: str, tools: bool) -> tuple[s
 
 def _scenario(choose: Choose, options: Options) -> Scenario:
     """Draw session, inbox, script, tools, faults, dialect, stream and window."""
-    struck = faults_of(choose, options.faults, **_of_faults(options))
+    struck = faults_of(choose, _faults(options))
     struck = struck if options.odd else once(struck)
     hindered = any(layer_of(spec) in BLOCKING_LAYERS for spec in struck)
     inbox = inbox_of(

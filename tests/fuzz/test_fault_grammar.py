@@ -22,6 +22,7 @@ from harness.fuzz.fault_grammar import (
     STORE_REPETITIONS,
     VARIANTS,
     WHEN,
+    FaultRange,
     faults_of,
     matching,
     places,
@@ -92,9 +93,9 @@ def _due(turn: int, seed: int = 3) -> FaultSpec:
         made.append(0 if made else n - 1)
         return made[-1]
 
-    assert len(faults_of(choose)) == 1
-    answers = with_fault_due(tuple(made), turn, seed)
-    (spec,) = faults_of(ChoiceSequence(answers, Random(0)))
+    assert len(faults_of(choose, FaultRange())) == 1
+    answers = with_fault_due(tuple(made), turn, seed, FaultRange())
+    (spec,) = faults_of(ChoiceSequence(answers, Random(0)), FaultRange())
     return spec
 
 
