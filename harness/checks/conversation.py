@@ -1,4 +1,4 @@
-"""The conversation in the requests only grows, unless a compaction or an overflow shortens it.
+"""The requests hold what was said and done before, unless something has shortened it.
 
 Lost history is silent: roles still alternate, and every request is valid.
 """
@@ -6,24 +6,22 @@ Lost history is silent: roles still alternate, and every request is valid.
 from __future__ import annotations
 
 from bisect import bisect
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from harness.checks.evidence.carried_words import (
     begins_or_ends,
-    first_difference,
     has_no_memory,
     holds_more,
     is_cut_with_notice,
     past_of_failed,
-    thinned,
     thrown_away,
     words_of,
 )
 from harness.checks.evidence.cut_results import is_announced
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import (
-    BREAK_BETWEEN,
     COMPACTION_BETWEEN,
     FAILED_STORE,
     KILL,
@@ -36,23 +34,23 @@ from harness.checks.evidence.shown_text import spoken
 from harness.checks.evidence.stored_messages import (
     same_text,
     says,
-    settled_list,
     squeeze,
-    stands,
-    written_by_another,
 )
 from harness.checks.evidence.told_results import swapped_with
-from harness.checks.evidence.turn_outcomes import claimed, ending_calls, is_local, is_uncounted
+from harness.checks.evidence.turn_outcomes import claimed, ending_calls, is_local
 from harness.core.history.events import Effected
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
-from harness.core.history.trace import Trace, Turn
+from harness.core.history.trace import Delivery, Trace, Turn
 from harness.core.values.carried_text import is_asked, lost_parts
 from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding
 
 _SHORTER = (COMPACTION_BETWEEN, KILL_BETWEEN, OVERFLOW_BETWEEN)
 """After these a request may lack what came before them. What came later must be there."""
+
+_Came = defaultdict[tuple[str, str], list[Delivery]]
+"""The deliveries by session and words, listed once: a search for each turn is quadratic."""
 
 
 @needs("model", "inbox", "outbox", told_by="run", place=140)
@@ -92,6 +90,9 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     odysseus-dev/odysseus#3570.
     """
     trace = history.trace
+    came: _Came = defaultdict(list)
+    for delivery in trace.deliveries:
+        came[delivery.inbound.session, squeeze(delivery.inbound.text)].append(delivery)
     last: dict[str, Turn] = {}
     replied: dict[str, Turn] = {}
     for turn in trace.turns.values():
@@ -102,7 +103,7 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
             said_n = max((ending.n for ending in answered.endings), default=answered.opened_n)
             found = _reply(trace, answered, turn)
             yield Case("forgotten_reply", found, answered, turn.readable[0].n, said_n)
-            found = _message(trace, answered, turn)
+            found = _message(came, trace, answered, turn)
             yield Case("forgotten_message", found, answered, turn.readable[0].n, said_n)
         if turn.readable and before is not None and before.readable and trace.compactions:
             yield Case(
@@ -134,24 +135,25 @@ def _reply(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
         yield Finding("history_faithful.forgotten_reply", text, (told[-1].n, first.n))
 
 
-def _message(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
+def _message(came: _Came, trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
     """A message may come twice in equal words, as "yes" does, and each time it is one."""
     said, first = squeeze(before.text), turn.readable[0]
     ended = [s for s in before.endings if claimed(s) == "completed"]
     if not (ended and before.readable and is_asked(before.text)) or has_no_memory(trace, first):
         return
-    came = (d.inbound for d in trace.deliveries if d.n <= before.opened_n)
-    ids = {m.id for m in came if m.session == turn.session and squeeze(m.text) == said}
-    held, now = (
-        [squeeze(message.text) for message in exchange.node.messages]
-        for exchange in (before.readable[-1], first)
+    held = before.readable[-1]
+    if first.node.first(held.node.depth) is held.node:  # most lists only grow: nothing to count
+        return
+    now = [squeeze(message.text) for message in first.node.messages]
+    wanted = min(
+        len({d.inbound.id for d in came[turn.session, said] if d.n <= before.opened_n}),
+        sum(squeeze(message.text).count(said) for message in held.node.messages),
     )
-    wanted = min(len(ids), sum(text.count(said) for text in held))
     found = sum(text.count(said) for text in now) - squeeze(turn.text).count(said)
     if found < wanted and not any(is_cut_with_notice(said, text) for text in now):
         text = f"{first.called.key}: the message of turn {before.number} of {turn.session} is "
-        text += f"missing, which {before.readable[-1].called.key} had"
-        yield Finding("history_faithful.forgotten_message", text, (before.readable[-1].n, first.n))
+        text += f"missing, which {held.called.key} had"
+        yield Finding("history_faithful.forgotten_message", text, (held.n, first.n))
 
 
 def _is_shortened(trace: Trace, turn: Turn, first: Exchange, said: str) -> bool:
@@ -282,119 +284,3 @@ def _says_failed(turn: Turn, killed_n: int, n: int) -> bool:
     """Whether the user is told, between two events, that a turn did not succeed."""
     said = (s for s in turn.endings if killed_n < s.n < n)
     return any(claimed(sending) != "completed" for sending in said)
-
-
-@needs("model", "inbox", told_by="run", place=70)
-@excused_by(prefix=(BREAK_BETWEEN,))
-def append_only_prefix(history: History) -> Iterator[Finding | Case]:
-    """Each main request of a session to a provider begins as the one before, and only adds to it.
-
-    `messages`: the next request does not begin with the messages before the newest one. Only the
-    newest message may still grow (a pause, a hint that is given once). `system`: the system text
-    changes. `tools`: the same tools are in another order. Every such change makes the provider read
-    the conversation again, and breaks signed thinking.
-
-    A compaction excuses a change. Between the two requests, these excuse it too: a permanent
-    failure, a start of the agent, or a row of another process. A turn may return to the messages of
-    the turn before since its last compaction, if a request of that turn failed permanently. It may
-    return to the messages before that turn, if that turn had no success. Not a finding: a tool that
-    is added, removed or described in other words; an unreadable request. Source: invariant 8.
-    """
-    trace = history.trace
-    others = written_by_another(trace)
-    last: dict[tuple[str, str], Exchange] = {}
-    for exchange in trace.exchanges:
-        if exchange.purpose != "main" or exchange.request.unread:
-            continue
-        # Each API writes the conversation in its own form, and each provider caches its own.
-        place = exchange.called.session, exchange.called.provider
-        before = last.get(place)
-        last[place] = exchange
-        if before is None or _begins_alike(trace, before, exchange):
-            continue
-        if before.called.turn != exchange.called.turn and has_no_memory(trace, exchange):
-            continue
-        # Rows of other processes count from the event at which this request read them. Only this
-        # check has that rule.
-        if any(_reloaded_since(trace, before, exchange) < n < exchange.n for n in others):
-            continue
-        turn = trace.turns[exchange.called.session, exchange.called.turn]
-        found = _differences(trace, before, exchange)
-        yield Case("prefix", found, turn, exchange.n, before.n)
-
-
-def _reloaded_since(trace: Trace, before: Exchange, exchange: Exchange) -> int:
-    """Return the event from which rows of other processes may appear in this request. A new turn
-    reads the store, so it shows rows added since the turn before began."""
-    called = before.called
-    turn = trace.turns.get((called.session, called.turn))
-    same = called.turn == exchange.called.turn
-    return before.n if same or turn is None else turn.begun_n or turn.opened_n
-
-
-def _is_gone_on_from(exchange: Exchange) -> bool:
-    """Whether the next request continues from this one; False after "too long" in any form.
-
-    An error event in a stream has status 200 and no type in the history, so it may mean "too long".
-    """
-    if exchange.succeeded:
-        return exchange.stop != "model_context_window_exceeded" and not is_uncounted(exchange)
-    return exchange.transient and exchange.status != 200
-
-
-def _goes_back(trace: Trace, before: Exchange, exchange: Exchange) -> bool:
-    """Whether a turn begins with the stored history again, after a turn that sent only a part.
-
-    A request of that turn, after its last successful compaction, shows the stored history.
-    """
-    called, now = before.called, exchange.called
-    turn = trace.turns.get((called.session, called.turn))
-    if turn is None or called.turn == now.turn or all(map(_is_gone_on_from, turn.main)):
-        return False
-    helped = max((c.n for c in trace.compactions if c.turn is turn and not c.failed), default=0)
-    held = (e.node for e in turn.main if e.n > helped)
-    return any(stands(settled_list(node), exchange.node) for node in held)
-
-
-def _leaves_out_a_failure(trace: Trace, before: Exchange, exchange: Exchange) -> bool:
-    """Whether a later turn begins as the failed turn of `before` began. An agent may keep all
-    messages of a failed turn, or leave all of them out."""
-    called, now = before.called, exchange.called
-    turn = trace.turns.get((called.session, called.turn))
-    if turn is None or called.turn == now.turn or not turn.readable:
-        return False
-    if any(claimed(ending) == "completed" for ending in turn.endings):
-        return False
-    return stands(settled_list(turn.readable[0].node), exchange.node)
-
-
-def _begins_alike(trace: Trace, before: Exchange, exchange: Exchange) -> bool:
-    same_system = before.request.system == exchange.request.system
-    same_tools = not _is_reordered(trace, before, exchange)
-    return same_system and same_tools and stands(settled_list(before.node), exchange.node)
-
-
-def _is_reordered(trace: Trace, before: Exchange, exchange: Exchange) -> bool:
-    """Whether the same tools are offered in another order."""
-    old, new = before.request.tools, exchange.request.tools
-    if old == new:
-        return False
-    one, other = list(trace.schemas.get(old, ())), list(trace.schemas.get(new, ()))
-    return one != other and sorted(one) == sorted(other)
-
-
-def _differences(trace: Trace, before: Exchange, exchange: Exchange) -> Iterator[Finding]:
-    if not _is_gone_on_from(before) or _goes_back(trace, before, exchange):
-        return
-    events, both = (before.n, exchange.n), f"{before.called.key} and {exchange.called.key}"
-    less = thinned(before, exchange)
-    if before.request.system != exchange.request.system:
-        text = less or f"{both} have different system texts"
-        yield Finding("append_only_prefix.system", text, events)
-    if _is_reordered(trace, before, exchange):
-        yield Finding("append_only_prefix.tools", f"{both} offer tools in another order", events)
-    settled = settled_list(before.node)
-    if not (_leaves_out_a_failure(trace, before, exchange) or stands(settled, exchange.node)):
-        difference = first_difference(before.node, settled, exchange.node)
-        text = less or f"{both} begin differently: {difference}"
-        yield Finding("append_only_prefix.messages", text, events)

@@ -95,19 +95,20 @@ def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | C
     row. Source: invariant 12.
     """
     trace = history.trace
+    ran = {run.request.name: run.n for run in reversed(trace.executions)}
     for turn in trace.turns.values():
-        stops = () if gave_up(trace, turn) else _stops(trace, turn)
+        stops = () if gave_up(trace, turn) else _stops(trace, turn, ran)
         for stop in stops:
             yield Case("stop", _without_reason(trace, turn, stop, repeats), turn, stop.n)
 
 
-def _stops(trace: Trace, turn: Turn) -> Iterator[_Stop]:
+def _stops(trace: Trace, turn: Turn, ran: Mapping[str, int]) -> Iterator[_Stop]:
     """Yield the first stop of the turn, and those that came before an earlier one was shown.
 
     A refusal is shown once the tool has run: only then does the agent take the tools for certain.
-    That may come late in a run, and must not take back what the run has shown before.
+    That may come late in a run, and must not take back what the run has shown before. `ran` holds
+    the event of each tool's first call.
     """
-    ran = {run.request.name: run.n for run in reversed(trace.executions)}
     found = [
         _Stop("refused", a.sent_n, _refused(turn, a),
               max(a.sent_n, ran.get(a.use.name, NEVER)), a.use.name)

@@ -174,12 +174,12 @@ def _in_the_store(trace: Trace, turn: Turn) -> Iterator[Finding]:
     sides = [side(message) for message in messages]
     events = (turn.opened_n, *(event.n for event, _, _ in rows), turn.settled_n)
     goes_on = any(exchange.stop == "pause_turn" for exchange in turn.exchanges)
-    for a, b in pairwise(sides):
+    for a in (a for a, b in pairwise(sides) if a == b and a in _ALTERNATING):
         # Where messages wait, rows between two turns may be of either. The end of a child in the
         # background is a row of the user's too.
         is_beside = bool(turn.joined if a == "user" else turn.came or goes_on)
         is_told = a == "user" and any(e.called.parent for e in trace.exchanges)
-        if a == b and a in _ALTERNATING and not (is_beside or is_told):
+        if not (is_beside or is_told):
             text = f"{turn.words} stores two {a} messages in a row"
             yield Finding("role_alternation.store", text, events, cause=Cause(subject=a))
             return

@@ -6,9 +6,10 @@ start, only the last reply to the user must be present; an agent may leave out o
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import islice, pairwise, takewhile
 
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, Case
@@ -262,7 +263,8 @@ def _reply_twice(trace: Trace, turn: Turn) -> Iterator[Finding]:
     told = Counter(squeeze(s.request.text) for s in turn.sendings)
     if rows and not any(row.session for _, row, _ in rows):
         # A reader lets turns of several sessions be open: such rows may be those of another one.
-        within = (e for e in trace.exchanges if turn.opened_n < e.n < rows[-1][0].n)
+        first = bisect_right(trace.exchanges, turn.opened_n, key=lambda exchange: exchange.n)
+        within = takewhile(lambda e: e.n < rows[-1][0].n, islice(trace.exchanges, first, None))
         said |= Counter(squeeze(e.reply.text) for e in within if e.reply)
     for ((before, _, _), one), ((event, row, _), two) in pairwise(zip(rows, texts, strict=True)):
         if one and one == two and texts.count(one) > max(said[one], told[one]):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harness.checks.conversation import append_only_prefix
+from harness.checks.append_only import append_only_prefix
 from harness.checks.message_delivery import inbound_exactly_once
 from harness.checks.retries import no_blind_resend
 from harness.core.history.history import History

@@ -109,7 +109,8 @@ def named_instead(trace: Trace, turn: Turn) -> str:
     before. "" for none, or where another reply names the turn's own message."""
     named = [name for ending in turn.endings for name in ending.named]
     own = turn.delivery.inbound.id if turn.delivery else ""
-    if not named or not own or any(own in sending.named for sending in trace.sendings):
+    # Its own name first: a search of all sendings for each turn is quadratic.
+    if not named or not own or own in named or any(own in s.named for s in trace.sendings):
         return ""
     answered = {
         t.delivery.inbound.id

@@ -203,7 +203,8 @@ def _texts(exchange: Exchange) -> Iterator[tuple[str, str]]:
 def _past(trace: Trace, change: Change) -> Iterator[Said]:
     """Yield what the request before a compaction holds of what was said; its answer too, if that
     was the reply to the user."""
-    n, session, said = change.compaction.n, change.session, change.said_by_side
+    n, session = change.compaction.n, change.session
+    said = [(whose, each, squeeze(each.text)) for whose, each in change.said_by_side]
     rows = [trace.messages.get(row.digest) for look in trace.stored for row in look.added]
     silent = {r.id for m in rows if m for r in m.tool_results if not r.text.strip()}
     silent |= {run.request.id for run in trace.executions if not run.text.strip()}
@@ -215,9 +216,8 @@ def _past(trace: Trace, change: Change) -> Iterator[Said]:
     silent |= bare
     for message in change.before.node.messages:
         held = squeeze(message.text)
-        for whose, each in said:
-            words = squeeze(each.text)
-            if words and whose in ("", side(message)) and words in held:
+        for whose, each, words in said:
+            if words and words in held and whose in ("", side(message)):
                 yield each
         # What an agent writes for a tool that said nothing is the agent's own.
         told = (r for r in message.tool_results if "" not in bare or r.id in asked)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from harness.checks.conversation import append_only_prefix
+from harness.checks.append_only import append_only_prefix
 from harness.checks.evidence.stored_messages import written_by_another
 from harness.checks.request_form import role_alternation
 from harness.core.values.calls import StoreRequest

@@ -10,7 +10,7 @@ import pytest
 from anthropic import beta_tool
 from hypothesis import given
 
-from harness.checks.conversation import append_only_prefix
+from harness.checks.append_only import append_only_prefix
 from harness.checks.request_form import valid_request
 from harness.checks.retries import no_blind_resend
 from harness.core.scenario.scenario import Turn
