@@ -121,7 +121,12 @@ class Bindings:
         )
         if parts[0] != part([block.text, place]):
             return "changed"
-        if self._said and not model(self._said.model).reads(model_of(parts[2])):
+        reader, signer = model(self._said.model if self._said else ""), model_of(parts[2])
+        if reader.known and not signer.known:
+            # A model of another maker speaks this API too, and signs on its own.
+            # Source: NousResearch/hermes-agent#24401 (MiniMax), #109232 (Kimi).
+            return "forged"
+        if not reader.reads(signer):
             return "unreadable"
         last = self._last_thought(n, m)
         follows = last is None or parts[3] == _named(last)

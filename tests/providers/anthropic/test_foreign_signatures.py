@@ -198,7 +198,7 @@ def test_a_model_reads_what_the_documentation_says(one: str, other: str, reads: 
 
 
 @pytest.mark.parametrize(("one", "other", "reads"), READS)
-def test_a_switched_model_is_never_refused(one: str, other: str, reads: bool) -> None:
+def test_a_claude_that_is_switched_for_another_is_never_refused(one: str, other: str, reads: bool) -> None:
     binding: dict[str, Json] = {"type": "adaptive", "block_binding": {}}
     first = AnthropicReader(RECORD.dialects.default, None)
     reading = first.read(body([user("go")], model=other))
@@ -209,3 +209,15 @@ def test_a_switched_model_is_never_refused(one: str, other: str, reads: bool) ->
         assert [v.rule for v in switched.violations if v.rule in ("V15", "V16", "V17")] == []
         dropped = [change["reason"] for change in switched.transformations()]
         assert dropped == ([] if reads else ["model_binding_mismatch"])
+
+
+def test_a_claude_refuses_what_a_model_of_another_maker_signed() -> None:
+    """That one may be served at the same address, as by a gateway."""
+    reader = AnthropicReader(RECORD.dialects.default, None)
+    first = reader.read(body([user("go")], model="MiniMax-M2"))
+    said = first.complete(Reply((Thinking("Hm."), Text("so"))))
+    messages = [user("go"), assistant(*said.blocks), user("on")]
+    assert told(reader, body(messages, model="MiniMax-M2")) == []
+    assert told(reader, body(messages, model="claude-opus-5")) == ["V16"]
+    bare = [user("go"), assistant("so"), user("on")]
+    assert told(reader, body(bare, model="claude-opus-5")) == []
