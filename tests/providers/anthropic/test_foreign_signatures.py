@@ -198,7 +198,9 @@ def test_a_model_reads_what_the_documentation_says(one: str, other: str, reads: 
 
 
 @pytest.mark.parametrize(("one", "other", "reads"), READS)
-def test_a_claude_that_is_switched_for_another_is_never_refused(one: str, other: str, reads: bool) -> None:
+def test_a_claude_that_is_switched_for_another_is_never_refused(
+    one: str, other: str, reads: bool
+) -> None:
     binding: dict[str, Json] = {"type": "adaptive", "block_binding": {}}
     first = AnthropicReader(RECORD.dialects.default, None)
     reading = first.read(body([user("go")], model=other))
