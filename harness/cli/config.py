@@ -10,18 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from harness.cli.options import (
-    PROFILE_VARIABLE,
-    configuration,
-    every_verb,
-    fail_on,
-    given_flags,
-    named_plugins,
-    profile,
-    real_s,
-    seed,
-    target,
-)
+from harness.cli import options
 
 if TYPE_CHECKING:
     from harness.core.values.verdict import FindingClass
@@ -41,16 +30,16 @@ class Setting(msgspec.Struct, frozen=True):
 
 
 @click.command("config")
-@target
-@profile
-@real_s
-@fail_on
-@seed
+@options.target
+@options.profile
+@options.real_s
+@options.fail_on
+@options.seed
 @click.option("--trust/--no-trust", "trust", default=None,
               help="Say that this folder is yours (or no more): verbs that only read, such as "
               "`judge`, then load the plug-ins that its configuration names.")  # fmt: skip
-@named_plugins
-@every_verb
+@options.named_plugins
+@options.every_verb
 def command(
     target: str, profile_name: str, fail_on: FindingClass | None, seed: int | None,
     trust: bool | None, as_json: bool,
@@ -64,7 +53,7 @@ def command(
 
     if trust is not None:
         return _set_trust(trust, as_json)
-    flags = {"target": target or None, "seed": seed, "fail-on": fail_on, **given_flags()}
+    flags = {"target": target or None, "seed": seed, "fail-on": fail_on, **options.given_flags()}
     rows = list(settings(Path.cwd(), profile_name, flags))
     if as_json:
         for row in rows:
@@ -111,7 +100,7 @@ def settings(folder: Path, named: str, flags: Mapping[str, Any]) -> Iterator[Set
     from harness.configuration import Configuration
     from harness.core.values.profile import Profile
 
-    found = configuration()
+    found = options.configuration()
     found.chosen_profile(named, folder)  # raises the error of an unusable profile
     name = named or found.profile
     chosen = found.named_profile(name, folder) if name else Profile()
@@ -139,8 +128,8 @@ def _setting(
 
 def _flag(key: str, given: Any) -> str:
     """Return the flag that gave a value, or the environment variable in its place."""
-    if key == "profile" and os.environ.get(PROFILE_VARIABLE) == given:
-        return f"${PROFILE_VARIABLE}"
+    if key == "profile" and os.environ.get(options.PROFILE_VARIABLE) == given:
+        return f"${options.PROFILE_VARIABLE}"
     return {"plugins": "--plugin"}.get(key, f"--{key.rpartition('.')[2].replace('_', '-')}")
 
 

@@ -19,7 +19,7 @@ from harness.cli.interrupts import deferred
 from harness.cli.options import configuration, every_verb, named_plugins
 from harness.core.values.errors import InputError
 from harness.files.bundle import MARK, below_root, bundled, bundled_files, shown
-from harness.files.regular_file import whole
+from harness.files.regular_file import whole, write_atomically
 
 _EXAMPLE = "@loops/circles"
 _NAMES = "these files import each other as `examples.…`, so copy them without DEST"
@@ -48,7 +48,6 @@ def command(name: str, dest: Path | None, force: bool, as_json: bool) -> int:
     scenarios/loops.
     """
     from harness.cli import terminal
-    from harness.files.regular_file import write_atomically
     from harness.redaction.encoder import json_line
 
     if not name.startswith(MARK):

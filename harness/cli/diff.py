@@ -12,20 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from harness.cli import options, terminal
 from harness.cli.completion import completing, profiles, targets
-from harness.cli.options import (
-    NamedPath,
-    every_verb,
-    jobs,
-    named_plugins,
-    only,
-    out_folder,
-    plugin_flags,
-    real_s,
-    seed,
-    spoken,
-    world,
-)
 from harness.cli.reports import html, outputs, reporting
 from harness.core.values.errors import InputError
 
@@ -42,7 +30,7 @@ UNKNOWN = 3
 @click.command("diff")
 @click.argument("a", metavar="A", shell_complete=completing(targets))
 @click.argument("b", metavar="B", shell_complete=completing(targets))
-@click.argument("paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=NamedPath())
+@click.argument("paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=options.NamedPath())
 @click.option("--profile-a", default="", metavar="NAME|FILE", shell_complete=completing(profiles),
               help="The profile of the agent on side A.")  # fmt: skip
 @click.option("--profile-b", default="", metavar="NAME|FILE", shell_complete=completing(profiles),
@@ -51,21 +39,21 @@ UNKNOWN = 3
               help="The Python that plays side A; it needs loop-harness.")  # fmt: skip
 @click.option("--python-b", default="", metavar="PROGRAM",
               help="The Python that plays side B; it needs loop-harness.")  # fmt: skip
-@only
-@spoken("Play only runs on this wire.")
-@real_s
-@seed
-@world
-@out_folder(DEFAULT_OUT, "The folder for the played histories, in `a` and `b`.")
+@options.only
+@options.spoken("Play only runs on this wire.")
+@options.real_s
+@options.seed
+@options.world
+@options.out_folder(DEFAULT_OUT, "The folder for the played histories, in `a` and `b`.")
 @click.option("--fail-on", type=click.Choice(["new", "any"]),
               help="Exit with 1 if a failing finding is new, or if anything differs.",
               )  # fmt: skip
 @outputs
 @html
 @click.option("-v", "--verbose", is_flag=True, help="Show all details of each run that differs.")
-@jobs
-@named_plugins
-@every_verb
+@options.jobs
+@options.named_plugins
+@options.every_verb
 def command(
     a: str, b: str, paths: tuple[Path, ...], profile_a: str, profile_b: str, python_a: str,
     python_b: str, only: tuple[str, ...], spoken: tuple[str, ...], seed: int | None,
@@ -89,7 +77,7 @@ def command(
     _check(requests, paths)
     words = [*map(str, paths), *_flags("--only", only), *_flags("--wire", spoken),
              *_flags("--seed", [seed]), *_flags("--world", [world]), *_flags("--jobs", [jobs]),
-             *plugin_flags()]  # fmt: skip
+             *options.plugin_flags()]  # fmt: skip
     sides = [_side(request, only, words, out) for request in requests]
     diff = _compared(*sides)
     compared: list[RunDiff | NotCompared] = [*diff.runs, *diff.left]
@@ -111,7 +99,6 @@ def _flags(flag: str, values: object) -> list[str]:
 
 def _check(requests: tuple[SideRequest, SideRequest], paths: tuple[Path, ...]) -> None:
     """Raise InputError for sides that cannot be compared, before any run is played."""
-    from harness.cli import terminal
 
     one, other = requests
     for request in requests:
@@ -144,7 +131,6 @@ def _side(request: SideRequest, only: tuple[str, ...], words: list[str], out: Pa
 
 def _compared(a: Side, b: Side) -> Diff:
     """Return all runs of both sides. Raises InputError if no run can be compared."""
-    from harness.cli import terminal
     from harness.verdicts.run_diff import Diff, NotCompared, RunDiff
 
     names = list(dict.fromkeys((*a.runs, *b.runs)))
@@ -218,7 +204,6 @@ def _check_pair(one: History, other: History) -> None:
 
 def _screen(diff: Diff, verbose: bool, as_json: bool) -> Report:
     """Return the verb's own report: what differs, told at the end."""
-    from harness.cli import terminal
     from harness.report.diff_screen import details, json_lines, screen
     from harness.verdicts.command_events import CommandFinished, Event
 

@@ -9,23 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.cli import options, terminal
 from harness.cli.interrupts import deferred
-from harness.cli.options import (
-    World,
-    chosen_profile,
-    every_verb,
-    jobs,
-    plugin_flags,
-    plugins,
-    profile,
-    real_s,
-    store,
-    target,
-    target_engine,
-    world,
-)
 from harness.cli.probe_world import in_place, outside, played_as, told, told_result, user_folder
 from harness.cli.reports import outputs, reporting, wanted_reports
+from harness.core.values.verdict import EXIT_STATUS, NotApplicable, Verdict
 
 if TYPE_CHECKING:
     from harness.cli.run_task import RunTask
@@ -45,11 +33,11 @@ _PROBES = 18
 
 
 @click.command("doctor")
-@target
-@profile
-@real_s
-@world
-@store
+@options.target
+@options.profile
+@options.real_s
+@options.world
+@options.store
 @click.option("--write", "written", default=None, is_flag=False, flag_value=NAME,
               metavar="[NAME|FILE]",
               help=f"Write the profile, into the configuration or a file.  [name: {NAME}]",
@@ -58,12 +46,12 @@ _PROBES = 18
               help="Find the agent's tools that calls of the catalogue can meet; writes them too.",
               )  # fmt: skip
 @outputs
-@jobs
+@options.jobs
 @in_place
-@plugins
-@every_verb
+@options.plugins
+@options.every_verb
 def command(
-    target: str, profile_name: str, world: World | None, store: str, written: str | None,
+    target: str, profile_name: str, world: options.World | None, store: str, written: str | None,
     bind: bool, jobs: int | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Play short probes against an agent, and print the connections and behaviour that they show.
@@ -73,18 +61,17 @@ def command(
     Exit status 0 if the agent calls the model on any wire, 1 if it calls it on none.
     """
     from harness.cli.selection import check_target
-    from harness.core.values.verdict import EXIT_STATUS
     from harness.doctor.profile_text import place_for, profile_text, write
     from harness.targets.spec import resolve
 
     start = user_folder()
-    given = chosen_profile(profile_name)
+    given = options.chosen_profile(profile_name)
     target = target or given.target
     check_target(target, [])
     known = _known(given.completed_by(resolve(target).profile), store)
     written = written or (NAME if bind else None)
     place = place_for(written, start) if written else None
-    engine = target_engine("local", jobs, target, _PROBES)
+    engine = options.target_engine("local", jobs, target, _PROBES)
     found, has_failed = _examined(target, world, known, given, engine, as_json)
     if place and found.wire:
         path, table = place
@@ -97,12 +84,16 @@ def command(
 
 
 def _examined(
-    target: str, world: World | None, known: Profile, given: Profile, engine: Engine, as_json: bool
+    target: str,
+    world: options.World | None,
+    known: Profile,
+    given: Profile,
+    engine: Engine,
+    as_json: bool,
 ) -> tuple[Examination, bool]:
     """Examine the target, and tell the reports; return also whether one of them failed."""
     import msgspec
 
-    from harness.cli import terminal
     from harness.cli.doctor_report import DoctorReport, row
     from harness.doctor import examine
     from harness.engines.local import Local
@@ -133,7 +124,6 @@ def _bound(found: Examination) -> Examination:
     """Return the examination with a profile that binds the agent's tools, and say which."""
     import msgspec
 
-    from harness.cli import terminal
     from harness.doctor.bindings import bindings
     from harness.files import find_scenarios, load_scenarios
     from harness.files.bundle import named_path
@@ -166,7 +156,7 @@ class _Player:
     """Plays scenarios like `harness run`, tells their results, and reads their histories."""
 
     def __init__(
-        self, target: str, world: World | None, store: str, out: Path, engine: Engine,
+        self, target: str, world: options.World | None, store: str, out: Path, engine: Engine,
         tell: Callable[[Result], Result],
     ) -> None:  # fmt: skip
         self._target, self._world, self._store = target, world, store
@@ -202,7 +192,6 @@ class _Player:
 
         import msgspec
 
-        from harness.core.values.verdict import NotApplicable, Verdict
         from harness.doctor.mid_turn import inbound_policy
 
         again = ["harness", "doctor", "--target", self._target]
@@ -222,7 +211,6 @@ class _Player:
         return msgspec.structs.replace(run, verdict=verdict)
 
     def _played(self, scenarios: Sequence[Scenario], out: Path) -> Iterator[tuple[Probe, Result]]:
-        from harness.cli import terminal
         from harness.cli.run_task import played
         from harness.core.history.history import History, decode
         from harness.doctor import Probe
@@ -244,13 +232,12 @@ class _Player:
         from harness.verdicts.result import Invocation
 
         asked = Invocation(
-            path="", target=self._target, store=self._store, plugin_flags=plugin_flags()
+            path="", target=self._target, store=self._store, plugin_flags=options.plugin_flags()
         )
         return RunTask(scenario=scenario, asked=asked, world=self._world, out=str(out))
 
 
 def _say_written(path: Path, table: tuple[str, ...], as_json: bool) -> None:
-    from harness.cli import terminal
     from harness.redaction.encoder import json_line
 
     name = table[-1] if table else str(path)

@@ -8,8 +8,27 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.catalogue import FIELD_PREFIX, ROWS, incident
 from harness.cli.completion import completing, explained
-from harness.cli.explanations import glossary, part_names, part_texts, printed_words, spaced
+from harness.cli.explanations import (
+    CHECK,
+    fault_line,
+    field_names,
+    field_text,
+    glossary,
+    key_names,
+    key_texts,
+    part_names,
+    part_texts,
+    printed_words,
+    rule_names,
+    rule_texts,
+    seen_in_the_field,
+    setting_names,
+    setting_texts,
+    settings_list,
+    spaced,
+)
 from harness.cli.options import every_verb, named_plugins
 from harness.core.values.errors import InputError
 from harness.files.bundle import MARK, bundled, bundled_files, shown
@@ -50,8 +69,6 @@ def command(words: tuple[str, ...], as_json: bool) -> int:
 
 def explanation(code: str) -> str:
     """Return the text for a code. Raises InputError, with the nearest name, for an unknown code."""
-    from harness.catalogue import FIELD_PREFIX, incident
-    from harness.cli.explanations import field_text, seen_in_the_field
 
     if code.startswith(MARK):
         return bundle_text(code)
@@ -69,7 +86,6 @@ def explanation(code: str) -> str:
 
 def _parts(code: str) -> Iterator[str]:
     """Return the texts of all parts with this name; a check and a key may share one."""
-    from harness.cli.explanations import key_texts, rule_texts, setting_texts
 
     if word := printed_words().get(spaced(code)):
         yield f"{word.word}  ({word.what})\n\n{word.text} More: {word.see}."
@@ -91,7 +107,6 @@ def _check(code: str, is_other: bool) -> Iterator[str]:
     """Return the text of a check or of its rule. Raises InputError for an unknown rule."""
     from harness.checks.judge import check_of, checks
     from harness.checks.judge.check_texts import explain
-    from harness.cli.explanations import CHECK
 
     name = check_of(code)
     if name not in checks() or (name == CHECK and code != CHECK):
@@ -106,7 +121,6 @@ def _check(code: str, is_other: bool) -> Iterator[str]:
 def names() -> set[str]:
     """Return every name that is explained, except incidents and pages."""
     from harness.checks.judge.check_texts import names as checks
-    from harness.cli.explanations import field_names, key_names, rule_names, setting_names
 
     return {*_faults(loaded()), *checks(), *rule_names(), *setting_names(), *key_names(),
             *_codes(), *field_names(), *printed_words(), *part_names(), *glossary()}  # fmt: skip
@@ -142,8 +156,6 @@ def _faults(plugins: tuple[Plugin, ...]) -> dict[str, list[Fault]]:
 
 
 def _fault(fault: Fault) -> str:
-    from harness.catalogue import ROWS
-    from harness.cli.explanations import fault_line, settings_list
 
     parts = [
         f"{fault.kind}  (fault, changes the {fault.stage})",
@@ -198,7 +210,6 @@ def _story(path: Path, runs: Sequence[Scenario]) -> Iterator[str]:
 
 
 def _seen(source: str) -> Iterator[str]:
-    from harness.catalogue import incident
 
     if row := incident(source):
         yield f"  {source}  {row.where}: {row.symptom}"

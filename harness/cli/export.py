@@ -10,7 +10,7 @@ import click
 from harness.cli.options import NamedPath, every_verb, named_plugins
 from harness.cli.show import histories_below, verdict_of
 from harness.core.values.errors import InputError
-from harness.report.exports import FORMATS, OF_ONE_RUN
+from harness.report.exports import FORMATS, OF_ONE_RUN, export
 
 ARCHIVE = ".eval"
 """How a file of Inspect is named that is an archive."""
@@ -39,7 +39,6 @@ def command(runs: tuple[Path, ...], form: str, file: Path | None, as_json: bool)
     from harness.cli import terminal
     from harness.files.regular_file import write_atomically
     from harness.redaction.encoder import json_line
-    from harness.report.exports import export
     from harness.report.exports.exported_run import DAY, numbered
     from harness.runner.run_folder import read_history
 

@@ -19,24 +19,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.checks import names
+from harness.cli import options, terminal
 from harness.cli.baseline import baseline
 from harness.cli.interrupts import deferred
-from harness.cli.options import (
-    EngineName,
-    WireChoice,
-    chosen_profile,
-    cores,
-    engine,
-    engine_named,
-    every_verb,
-    fail_on,
-    plugin_flags,
-    plugins,
-    profile,
-    refuse_given,
-    store,
-    target,
-)
 from harness.cli.reports import outputs
 from harness.cli.required_reach import check_required, require_reached, status_with
 from harness.core.values.errors import InputError
@@ -59,7 +45,7 @@ _OF_A_NEW_CAMPAIGN = ("place", "target", "seed", "wire", "profile_name", "fail_o
 
 
 @click.command("fuzz")
-@target
+@options.target
 @click.option("--examples", type=click.IntRange(0), metavar="N",
               help=f"The number of examples.  [default: {DEFAULT_EXAMPLES}]")  # fmt: skip
 @click.option("--examples-from", "place", metavar="PLACE",
@@ -69,16 +55,16 @@ _OF_A_NEW_CAMPAIGN = ("place", "target", "seed", "wire", "profile_name", "fail_o
               help="Explore and shrink for this time, in place of --examples.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(0), metavar="N",
               help="The seed of all random choices.  [default: a new one each time]")  # fmt: skip
-@click.option("--wire", type=WireChoice(),
+@click.option("--wire", type=options.WireChoice(),
               help="The API that the agent uses.  [default: anthropic]")  # fmt: skip
-@profile
-@fail_on
-@store
+@options.profile
+@options.fail_on
+@options.store
 @click.option("--keep", is_flag=True, help="Keep the session folders of the kept runs.")
 @click.option("--compare", is_flag=True,
               help="Also play examples without faults streamed, and compare.")  # fmt: skip
 @click.option("--orders", is_flag=True, help="Also draw who goes first at one moment.")
-@engine
+@options.engine
 @click.option("-j", "--jobs", "--workers", "workers", type=click.IntRange(1, 4096), metavar="N",
               help="Use N processes.  [default: one per core; one for a server]")  # fmt: skip
 @click.option("--out", type=click.Path(path_type=Path), metavar="DIR",
@@ -88,12 +74,12 @@ _OF_A_NEW_CAMPAIGN = ("place", "target", "seed", "wire", "profile_name", "fail_o
 @require_reached
 @outputs
 @baseline
-@plugins
-@every_verb
+@options.plugins
+@options.every_verb
 def command(
     target: str, examples: int | None, place: str | None, minutes: float | None, seed: int | None,
     wire: str | None, profile_name: str, fail_on: FindingClass | None, store: str, keep: bool,
-    compare: bool, orders: bool, engine: EngineName, workers: int | None,
+    compare: bool, orders: bool, engine: options.EngineName, workers: int | None,
     out: Path | None, resume: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Play generated scenarios and faults against an agent; shrink and keep what is found.
@@ -107,8 +93,8 @@ def command(
     if examples == 0 and place is None and resume is None:
         raise InputError("plays only those of --examples-from, which is missing", "--examples 0")
     if resume is not None:
-        refuse_given("a resumed campaign keeps its own value", _OF_A_NEW_CAMPAIGN)
-    cluster = engine_named(engine, workers) if engine == "ray" else None
+        options.refuse_given("a resumed campaign keeps its own value", _OF_A_NEW_CAMPAIGN)
+    cluster = options.engine_named(engine, workers) if engine == "ray" else None
     with ExitStack() as held:
         if resume is not None:
             campaign, journal, folder = _resumed(resume, held)
@@ -158,7 +144,6 @@ def _begun(
 
     from msgspec import UNSET
 
-    from harness.checks import names
     from harness.core.scenario.scenario import DEFAULT_WIRE
     from harness.core.values.profile import NO_PROFILE
     from harness.fuzz.batch import SIZE, SIZE_IN_REAL_TIME
@@ -183,7 +168,6 @@ def _begun(
 
 def _taken(place: str) -> tuple[TakenExample, ...]:
     """Return the failing examples of a place; say how many it has, and how many are left out."""
-    from harness.cli import terminal
     from harness.fuzz.taken_examples import EXAMPLES_MOST, examples_of
     from harness.verdicts.event_lines import counted
 
@@ -202,7 +186,7 @@ def _agent(profile_name: str, named: str, store: str) -> tuple[Profile, TargetSp
     from harness.cli.selection import check_target
     from harness.targets.spec import resolve
 
-    agent = chosen_profile(profile_name)
+    agent = options.chosen_profile(profile_name)
     target = named or agent.target
     check_target(target, [])
     spec = resolve(target)
@@ -223,7 +207,6 @@ def _new_folder(start: Path, named: Path, held: ExitStack) -> Path:
 
 
 def _resumed(folder: Path, held: ExitStack) -> tuple[Campaign, Journal, Path]:
-    from harness.checks import names
     from harness.fuzz.campaign import resume
     from harness.fuzz.campaign_journal import FILE
 
@@ -241,7 +224,7 @@ def _local(workers: int | None, target: str) -> Engine:
     from harness.engines.local import Local
     from harness.targets.spec import is_server
 
-    return Local(workers or (1 if is_server(target) else cores()))
+    return Local(workers or (1 if is_server(target) else options.cores()))
 
 
 def _run(
@@ -268,7 +251,7 @@ def _run(
     except _TimeOver:  # `--minutes` is over: an ordinary end
         pass
     except KeyboardInterrupt:
-        words = ["harness", "fuzz", "--resume", str(shown), *plugin_flags()]
+        words = ["harness", "fuzz", "--resume", str(shown), *options.plugin_flags()]
         with deferred():
             show.ending("interrupted", interrupted=True)
             terminal.note(f"to continue: {shlex.join(words)}")

@@ -16,26 +16,10 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from harness.cli.baseline import baseline
+from harness.cli import options, terminal
+from harness.cli.baseline import baseline, chosen_baseline
 from harness.cli.completion import check_names, completing
 from harness.cli.interrupts import deferred
-from harness.cli.options import (
-    TASKS_A_WORKER,
-    EngineName,
-    NamedPath,
-    chosen_profile,
-    cores,
-    engine,
-    every_verb,
-    fail_on,
-    jobs,
-    minutes,
-    named_plugins,
-    profile,
-    recording_format,
-    refuse_given,
-    worker_engine,
-)
 from harness.cli.reports import html, outputs, reporting
 from harness.core.values.errors import InputError
 from harness.files.owner import LOCK, out_lock
@@ -50,25 +34,25 @@ if TYPE_CHECKING:
 
 
 @click.command("judge")
-@click.argument("paths", nargs=-1, metavar="FILE|DIR...", type=NamedPath())
+@click.argument("paths", nargs=-1, metavar="FILE|DIR...", type=options.NamedPath())
 @click.option(
     "--mine", is_flag=True, help="Judge the sessions that agents keep below your home folder."
 )
 @click.option("--since", metavar="DATE|DURATION",
               help="Only files that changed since then: 2026-11-20, 7d, 24h.")  # fmt: skip
-@recording_format("How to read the files")
-@profile
-@fail_on
+@options.recording_format("How to read the files")
+@options.profile
+@options.fail_on
 @click.option(
     "--check", shell_complete=completing(check_names), metavar="LOCK", help="Apply only this check."
 )
-@click.option("--expect", type=NamedPath(), metavar="FILE",
+@click.option("--expect", type=options.NamedPath(), metavar="FILE",
               help="Ask for what `expect` in FILE says, as a scenario does.")  # fmt: skip
 @click.option("--resume", type=click.Path(path_type=Path), metavar="DIR",
               help="Keep the results in DIR, and reuse the results that are there.")  # fmt: skip
 @click.option("--follow", is_flag=True,
               help="Go on: tell new findings as sessions grow, a line each.")  # fmt: skip
-@minutes
+@options.minutes
 @outputs
 @html
 @baseline
@@ -78,15 +62,15 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Name each file, all findings, and each reason for a refusal.",
 )
-@jobs
-@engine
-@named_plugins
-@every_verb
+@options.jobs
+@options.engine
+@options.named_plugins
+@options.every_verb
 def command(
     paths: tuple[Path, ...], mine: bool, since: str | None, kind: str, profile_name: str,
     fail_on: FindingClass | None, check: str | None, expect: Path | None,
     resume: Path | None, follow: bool, minutes: float | None, verbose: bool, jobs: int | None,
-    engine: EngineName, as_json: bool,
+    engine: options.EngineName, as_json: bool,
 ) -> int:  # fmt: skip
     """Judge recordings: runs of the harness, and transcripts of other programs.
 
@@ -94,7 +78,6 @@ def command(
     read; 0 if --since leaves none. With --follow only findings that come later count, and with
     --since those of files that changed since then; it ends at Ctrl-C or after --minutes.
     """
-    from harness.cli import terminal
     from harness.cli.judge_task import check_names, judge_files, judged_history
     from harness.verdicts.command_events import CommandStarted
 
@@ -105,7 +88,7 @@ def command(
     if follow:
         asked = _asked(kind, check, profile_name, fail_on, expect)
         return _follow(found, asked, minutes, tells_all=since is not None, as_json=as_json)
-    does = worker_engine(engine, jobs, _file_count(found))
+    does = options.worker_engine(engine, jobs, _file_count(found))
     started = CommandStarted(verb="judge", noun="transcript")
     screen, read = _screen(as_json, verbose), partial(judged_history, kind=kind)
     with reporting(started, screen, read=read) as tell, ExitStack() as held:
@@ -130,7 +113,7 @@ def _asked(
     from harness.cli.judge_task import JudgeTask
     from harness.files.scenario_file import load_expectation
 
-    return JudgeTask(path="", kind=kind, check=check, profile=chosen_profile(profile),
+    return JudgeTask(path="", kind=kind, check=check, profile=options.chosen_profile(profile),
                      fail_on=fail_on, expect=load_expectation(expect) if expect else None,
                      )  # fmt: skip
 
@@ -142,12 +125,11 @@ def _follow(
     found: Callable[[], Iterator[FoundFile]], asked: JudgeTask, minutes: float | None, *,
     tells_all: bool, as_json: bool,
 ) -> int:  # fmt: skip
-    from harness.cli.baseline import chosen_baseline
     from harness.cli.judge_follow import Follower
     from harness.cli.judge_task import judge_files
     from harness.engines import Serial
 
-    refuse_given("--follow never comes to an end that could be written", _OF_THE_END)
+    options.refuse_given("--follow never comes to an end that could be written", _OF_THE_END)
 
     def judged(files: Iterable[FoundFile]) -> Iterator[FileRead]:
         return judge_files(Serial(), _todo(files, asked, None, {}))
@@ -165,7 +147,6 @@ def _nothing_read(found: Callable[[], Iterator[FoundFile]], since: str | None) -
 
 
 def _screen(as_json: bool, verbose: bool) -> Report:
-    from harness.cli import terminal
     from harness.report.media.json_lines import JsonLines
     from harness.report.media.judged_files import JudgedFiles
 
@@ -178,7 +159,6 @@ def _tell(file: FileRead, tell: Telling, *, shows_refusals: bool) -> None:
     The refusals of a named file are one more result. Those in a folder are only counted, because
     most of those files are not recordings.
     """
-    from harness.cli import terminal
     from harness.verdicts.command_events import refusal_line
     from harness.verdicts.result import of_refusals
 
@@ -201,7 +181,6 @@ def _chosen(
     paths: tuple[Path, ...], mine: bool, since: str | None
 ) -> Callable[[], Iterator[FoundFile]]:
     """Return what yields the files: those that the user named, with `mine` those of his agents."""
-    from harness.cli import terminal
     from harness.cli.judge_sessions import begin_of, own_folders, shown_time
     from harness.cli.judge_task import files
 
@@ -223,7 +202,7 @@ def _all_files(found: Callable[[], Iterator[FoundFile]]) -> int:
 
 def _file_count(found: Callable[[], Iterator[FoundFile]]) -> int:
     """Count the files, up to the number that matters for the number of workers."""
-    return sum(1 for _ in islice(found(), cores() * TASKS_A_WORKER))
+    return sum(1 for _ in islice(found(), options.cores() * options.TASKS_A_WORKER))
 
 
 def _todo(

@@ -24,6 +24,7 @@ from harness.cli.baseline import chosen_baseline
 from harness.cli.interrupts import deferred
 from harness.core.values.errors import InputError
 from harness.core.values.visible_text import visible
+from harness.redaction.encoder import Encoded, encoded, shown
 
 if TYPE_CHECKING:
     from harness.core.history.history import History
@@ -233,7 +234,6 @@ def _baseline_alone(event: Event) -> Iterator[str]:
 
 def write(name: str, path: Path, folder: Path, lines: Sequence[str]) -> None:
     """Write the lines of a report to a file below the folder; `name` is that of the report."""
-    from harness.redaction.encoder import Encoded, encoded, shown
 
     texts = (line if isinstance(line, Encoded) else visible(shown(line)) for line in lines)
     place = path if path == STANDARD_OUTPUT else folder / path
@@ -264,7 +264,6 @@ def append(path: Path, data: bytes) -> None:
 
 def _step_summary(path: Path) -> tuple[Report, Callable[[Sequence[str]], None]]:
     """Return the summary of the step; other commands of the step may have written to it."""
-    from harness.redaction.encoder import encoded
     from harness.report.media.markdown import STEP_MAX_BYTES, document
     from harness.report.report_parts import Document
 

@@ -16,35 +16,13 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
+from harness.cli import options, terminal
 from harness.cli.baseline import baseline
-from harness.cli.options import (
-    RUNS,
-    EngineName,
-    NamedPath,
-    World,
-    chosen_profile,
-    configuration,
-    engine,
-    every_verb,
-    fail_on,
-    jobs,
-    only,
-    out_folder,
-    plugin_flags,
-    plugins,
-    profile,
-    real_s,
-    seed,
-    spoken,
-    store,
-    target,
-    target_engine,
-    world,
-)
 from harness.cli.reports import html, outputs, reporting
 from harness.cli.required_reach import check_required, require_reached, status_with
 from harness.core.values.errors import InputError
 from harness.files.owner import out_lock
+from harness.verdicts.result import Invocation, reach_of, run_command
 
 if TYPE_CHECKING:
     from harness.cli.agent_runs import Planned
@@ -60,17 +38,19 @@ if TYPE_CHECKING:
 
 
 @click.command("run")
-@click.argument("paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=NamedPath())
-@target
-@only
-@spoken("Runs on this wire. Default: each scenario once, on a wire of the agent.", every=True)
-@profile
-@real_s
-@fail_on
-@seed
-@world
-@out_folder(RUNS, "The folder for the histories.")
-@store
+@click.argument("paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=options.NamedPath())
+@options.target
+@options.only
+@options.spoken(
+    "Runs on this wire. Default: each scenario once, on a wire of the agent.", every=True
+)
+@options.profile
+@options.real_s
+@options.fail_on
+@options.seed
+@options.world
+@options.out_folder(options.RUNS, "The folder for the histories.")
+@options.store
 @click.option("--faults", type=click.Path(path_type=Path), metavar="OVERLAY",
               help="A YAML file whose `faults:` are added to every run.")  # fmt: skip
 @click.option(
@@ -96,17 +76,17 @@ if TYPE_CHECKING:
 @baseline
 @click.option("-q", "--quiet", is_flag=True, help="Print only failures and the last line.")
 @click.option("-v", "--verbose", is_flag=True, help="Print all details of each run.")
-@jobs
-@engine
-@plugins
-@every_verb
+@options.jobs
+@options.engine
+@options.plugins
+@options.every_verb
 def command(
     paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
     profile_name: str, fail_on: FindingClass | None, seed: int | None,
-    world: World | None, out: Path, store: str, faults: Path | None, dry_run: bool,
+    world: options.World | None, out: Path, store: str, faults: Path | None, dry_run: bool,
     compare: bool, lf: bool, first: bool, maxfail: int | None, keep: bool, capture: CaptureMode,
     captures_nothing: bool, quiet: bool, verbose: bool,
-    jobs: int | None, engine: EngineName, as_json: bool,
+    jobs: int | None, engine: options.EngineName, as_json: bool,
 ) -> int:  # fmt: skip
     """Play scenarios against an agent and judge its behaviour.
 
@@ -118,12 +98,11 @@ def command(
     from harness.cli.compared_runs import ComparedRuns
     from harness.cli.dry_run import rehearse
     from harness.cli.run_task import RunTask
-    from harness.verdicts.result import Invocation
 
     check_required()
     detail, where = _detail(quiet, verbose), Path(os.path.abspath(out))
-    agent, wires = _on_wires(chosen_profile(profile_name), spoken, compare)
-    target, drawn = target or agent.target, configuration().seed if seed is None else seed
+    agent, wires = _on_wires(options.chosen_profile(profile_name), spoken, compare)
+    target, drawn = target or agent.target, options.configuration().seed if seed is None else seed
     chosen = agent_runs.for_agent(
         selection.plan(paths), only, wires, agent, target, plays=not dry_run
     )
@@ -136,13 +115,13 @@ def command(
     selection.check_target(target, planned)
     asked = partial(Invocation, target=target, world=world or "", store=store,
                     profile=profile_name, fail_on=fail_on or "", faults=str(faults or ""),
-                    compare=compare, plugin_flags=plugin_flags())  # fmt: skip
+                    compare=compare, plugin_flags=options.plugin_flags())  # fmt: skip
     tasks = [
         RunTask(scenario=scenario, asked=asked(path=path), world=world, seed=drawn, out=str(where),
                 keep=keep or agent.keep, capture="no" if captures_nothing else capture)
         for path, scenario in planned
     ]  # fmt: skip
-    does, most = target_engine(engine, jobs, target, len(tasks)), 1 if first else maxfail
+    does, most = options.target_engine(engine, jobs, target, len(tasks)), 1 if first else maxfail
     again = _again(paths, asked, seed)
     shown = screen(len(tasks), detail, as_json, out / "report.txt", again)
     return _play(tasks, does, most, where, out, shown, ComparedRuns() if compare else _as_played)
@@ -150,7 +129,6 @@ def command(
 
 def _last_failed(planned: Planned, out: Path) -> Planned:
     """Return the runs whose stored verdict is not a pass; all if each passed or is new."""
-    from harness.cli import terminal
     from harness.runner.run_folder import HISTORY, folder_for, read_verdict
 
     def did_not_pass(run: Scenario) -> bool:
@@ -177,7 +155,6 @@ def _on_wires(
 
 def _bound_told(planned: Planned, agent: Profile) -> Planned:
     """Return the runs, after a note for each of their tools that the agent runs by itself."""
-    from harness.cli import terminal
 
     known = {name for _, scenario in planned for name in scenario.tools}
     for tool, own in agent.tool_names.items():
@@ -198,7 +175,6 @@ def _again(
     """Return the command that plays one run by name, below the single path of this command."""
     from harness.cli.selection import DEFAULT_FOLDER
     from harness.files.bundle import shown
-    from harness.verdicts.result import run_command
 
     path, *others = paths or (DEFAULT_FOLDER,)
     return None if others else partial(run_command, asked(path=shown(path)), seed=seed)
@@ -215,11 +191,9 @@ def _play(
     compared: Callable[[Result], Result],
 ) -> int:  # fmt: skip
     """Play the tasks into the folder `where`; `out` is its name as the user wrote it."""
-    from harness.cli import terminal
     from harness.cli.run_task import played
     from harness.verdicts.command_events import CommandStarted
     from harness.verdicts.reach import NOTHING
-    from harness.verdicts.result import reach_of
 
     reach = NOTHING
     names = tuple((task.scenario.run_name, task.scenario.name) for task in tasks)
@@ -251,7 +225,6 @@ def screen(
     planned: int, detail: Detail, as_json: bool, report: Path, again: Callable[[str], str] | None
 ) -> Report:
     """Return the verb's own report; `report` is the file of each run as the user wrote it."""
-    from harness.cli import terminal
     from harness.report.media.json_lines import JsonLines
     from harness.report.media.screen import LISTED_MAX, Screen
     from harness.report.media.text import Text
@@ -281,7 +254,6 @@ def _settled(
     `tell` sets apart the findings that do not fail. After `most` failing runs no further run is
     played.
     """
-    from harness.cli import terminal
     from harness.runner.capability_ledger import CapabilityLedger
 
     ledger: CapabilityLedger[Result] = CapabilityLedger()

@@ -20,9 +20,17 @@ from harness.cli.options import plugin_flags
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
 from harness.core.values.visible_text import visible_line
+from harness.recordings.importing import dialogue, fidelity, transcript_dialogue
 from harness.recordings.importing.dialogue import Dialogue, ModelTurn, cut_at
 from harness.recordings.importing.fidelity import Fidelity, GapLog
-from harness.recordings.importing.reproduction import FindingFate, FindingPlace
+from harness.recordings.importing.reproduction import (
+    FindingFate,
+    FindingPlace,
+    fates,
+    places_in_history,
+    places_in_transcript,
+    turns_of,
+)
 
 if TYPE_CHECKING:
     from harness.core.history.history import History
@@ -125,8 +133,6 @@ def imported(asked: ImportRequest) -> tuple[ScenarioImport, Callable[[], None]]:
     Raises InputError for a recording that cannot be read or played, and for existing files.
     """
     from harness.files.scenario_text import scenario_text
-    from harness.recordings.importing.fidelity import GapLog
-    from harness.recordings.importing.reproduction import turns_of
     from harness.recordings.importing.scenario_document import import_dialogue
     from harness.redaction.encoder import encoded
 
@@ -170,7 +176,6 @@ def _replayed(
     """Return which findings a naive agent reproduces, or why the scenario is not replayed."""
     from harness.agent.naive_agent import agent as naive
     from harness.files.scenario_text import scenario_text
-    from harness.recordings.importing.reproduction import fates, places_in_history, turns_of
     from harness.runner import run
 
     calls = sum(isinstance(step, ModelTurn) for step in cut_at(read.story, at).steps)
@@ -204,8 +209,6 @@ def _digest(file: Path) -> str:
 
 def _read(asked: ImportRequest, account: GapLog) -> _Read:
     from harness.files.recording_file import read_any_recording
-    from harness.recordings.importing import dialogue
-    from harness.recordings.importing.reproduction import places_in_history
 
     recording = read_any_recording(asked.file, asked.kind)
     history = recording.history
@@ -222,8 +225,6 @@ def _read(asked: ImportRequest, account: GapLog) -> _Read:
 
 def _read_transcript(recording: Recording, asked: ImportRequest, account: GapLog) -> _Read:
     from harness.recordings.exchange_sessions import leading_exchanges
-    from harness.recordings.importing import fidelity, transcript_dialogue
-    from harness.recordings.importing.reproduction import places_in_transcript
     from harness.recordings.transcript_history import to_history
 
     chosen = transcript_dialogue.choose_transcript(recording.transcripts, asked.transcript)

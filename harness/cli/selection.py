@@ -21,7 +21,8 @@ from harness.core.values.profile import Profile
 from harness.core.values.verdict import FindingClass
 from harness.files import find_scenarios, load_scenarios
 from harness.files.bundle import named_path, shown
-from harness.files.scenario_file import load_overlay, with_overlay
+from harness.files.regular_file import files_below, head_of, whole
+from harness.files.scenario_file import has_script, load_overlay, with_overlay
 from harness.targets.spec import names, resolve
 
 DEFAULT_FOLDER = Path("scenarios")
@@ -193,8 +194,6 @@ def cassettes_of(path: Path) -> list[Path]:
 
 def _cassettes_below(folder: Path) -> list[Path]:
     from harness.cli import terminal
-    from harness.files.regular_file import files_below
-    from harness.files.scenario_file import has_script
 
     found = list(files_below(str(folder)))
     inside = [p for f in found if not f.refused and (p := Path(f.path)).suffix in _ENDINGS]
@@ -213,7 +212,6 @@ def _is_cassette(path: Path, *, named: bool = False) -> bool:
     A named file also raises it if it is empty, or a recording that needs `import`.
     """
     from harness.cassettes.cassette_file import is_cassette
-    from harness.files.regular_file import head_of, whole
     from harness.recordings.json_documents import UTF16, is_json
 
     head = head_of(path)

@@ -16,21 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.cli.options import (
-    RUNS,
-    NamedPath,
-    chosen_profile,
-    configuration,
-    every_verb,
-    fail_on,
-    only,
-    out_folder,
-    plugins,
-    profile,
-    seed,
-    spoken,
-    store,
-)
+from harness.cli import options, terminal
 from harness.cli.reports import reporting
 from harness.cli.run import as_named
 
@@ -41,19 +27,19 @@ if TYPE_CHECKING:
 
 
 @click.command("serve")
-@click.argument("scenario", type=NamedPath())
-@only
-@spoken("The run on this wire.")
+@click.argument("scenario", type=options.NamedPath())
+@options.only
+@options.spoken("The run on this wire.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, metavar="N",
               help="The port on 127.0.0.1; 0 takes a free one.")  # fmt: skip
-@profile
-@fail_on
-@seed
-@out_folder(RUNS, "The folder for the history.")
-@store
+@options.profile
+@options.fail_on
+@options.seed
+@options.out_folder(options.RUNS, "The folder for the history.")
+@options.store
 @click.option("-v", "--verbose", is_flag=True, help="Print more about the run.")
-@plugins
-@every_verb
+@options.plugins
+@options.every_verb
 def command(
     scenario: Path, only: tuple[str, ...], spoken: tuple[str, ...], port: int,
     profile_name: str, fail_on: FindingClass | None, seed: int | None, out: Path, store: str,
@@ -65,7 +51,6 @@ def command(
     """
     import msgspec
 
-    from harness.cli import terminal
     from harness.cli.selection import single_run
     from harness.core.values.verdict import EXIT_STATUS
     from harness.redaction.encoder import Encoded, own_line
@@ -73,10 +58,10 @@ def command(
     from harness.verdicts.result import summarize
 
     where = Path(os.path.abspath(out))
-    agent = chosen_profile(profile_name)
+    agent = options.chosen_profile(profile_name)
     found, others = single_run(scenario, only, spoken or agent.wires)
     found = msgspec.structs.replace(found, profile=agent).failing_on(fail_on)
-    seed = configuration().seed if seed is None else seed
+    seed = options.configuration().seed if seed is None else seed
     if seed is not None:
         found = msgspec.structs.replace(found, seed=seed)
 
@@ -97,7 +82,6 @@ def command(
 
 
 def _show(made: Result, as_json: bool, verbose: bool) -> None:
-    from harness.cli import terminal
     from harness.report.media.json_lines import JsonLines
     from harness.report.media.text import Text
     from harness.verdicts.command_events import CommandStarted

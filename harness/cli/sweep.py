@@ -15,30 +15,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.cli import options, terminal
 from harness.cli.baseline import baseline
 from harness.cli.interrupts import deferred
-from harness.cli.options import (
-    EngineName,
-    NamedPath,
-    chosen_profile,
-    engine,
-    every_verb,
-    fail_on,
-    jobs,
-    only,
-    plugin_flags,
-    plugins,
-    profile,
-    refuse_given,
-    spoken,
-    store,
-    target,
-    target_engine,
-)
 from harness.cli.reports import html, outputs, reporting
 from harness.cli.required_reach import check_required, require_reached, status_with
 from harness.core.values.errors import InputError
 from harness.files.owner import out_lock
+from harness.redaction.encoder import json_document, json_line, text_bytes
 
 if TYPE_CHECKING:
     from harness.core.scenario.scenario import Scenario
@@ -58,13 +42,15 @@ _OF_PLAYING = ("resume", "jobs", "engine", "page", "report", "junit", "markdown"
 
 
 @click.command("sweep")
-@click.argument("paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=NamedPath())
-@target
-@only
-@spoken("Runs on this wire. Default: each scenario once, on a wire of the agent.", every=True)
-@profile
-@fail_on
-@store
+@click.argument("paths", nargs=-1, metavar="[SCENARIO|CASSETTE|DIR]...", type=options.NamedPath())
+@options.target
+@options.only
+@options.spoken(
+    "Runs on this wire. Default: each scenario once, on a wire of the agent.", every=True
+)
+@options.profile
+@options.fail_on
+@options.store
 @click.option("--faults", multiple=True, metavar="PATTERN",
               help="Only faults of this name, as in 'http.*'; may be repeated.")  # fmt: skip
 @click.option("--k", type=click.IntRange(1, 2), default=1, show_default=True, metavar="N",
@@ -85,16 +71,16 @@ _OF_PLAYING = ("resume", "jobs", "engine", "page", "report", "junit", "markdown"
 @html
 @outputs
 @baseline
-@jobs
-@engine
-@plugins
-@every_verb
+@options.jobs
+@options.engine
+@options.plugins
+@options.every_verb
 def command(
     paths: tuple[Path, ...], target: str, only: tuple[str, ...], spoken: tuple[str, ...],
     profile_name: str, fail_on: FindingClass | None, store: str, faults: tuple[str, ...],
     k: int, all_pairs: bool, orders: bool,
     out: Path | None, resume: Path | None, verify: Path | None,
-    jobs: int | None, engine: EngineName, as_json: bool,
+    jobs: int | None, engine: options.EngineName, as_json: bool,
 ) -> int:  # fmt: skip
     """Play each fault of the catalogue at each call of some scenarios; end with a certificate.
 
@@ -103,10 +89,12 @@ def command(
     """
     check_required()
     if verify:
-        refuse_given("--verify plays nothing and does not read it", _OF_A_NEW_SWEEP + _OF_PLAYING)
+        options.refuse_given(
+            "--verify plays nothing and does not read it", _OF_A_NEW_SWEEP + _OF_PLAYING
+        )
         return _verified(verify, as_json)
     if resume:
-        refuse_given("a sweep that exists keeps its own value", _OF_A_NEW_SWEEP)
+        options.refuse_given("a sweep that exists keeps its own value", _OF_A_NEW_SWEEP)
     named = resume or out or Path(DEFAULT_OUT)
     folder = Path(os.path.abspath(named))
     with out_lock(folder, named):
@@ -116,12 +104,12 @@ def command(
                 orders,
             )  # fmt: skip
             _new(folder, named)
-            does = target_engine(engine, jobs, plan.target, len(scenarios))
+            does = options.target_engine(engine, jobs, plan.target, len(scenarios))
             _listed(folder, plan, scenarios, does)
         from harness.sweep.sweep_folder import read_scope
 
         scope = read_scope(folder)
-        does = target_engine(engine, jobs, scope.plan.target, len(scope.cases))
+        does = options.target_engine(engine, jobs, scope.plan.target, len(scope.cases))
         return _swept(folder, named, scope, does, as_json)
 
 
@@ -142,7 +130,7 @@ def _planned(
     from harness.cli import agent_runs, selection
     from harness.sweep.sweep import plan_of
 
-    agent = chosen_profile(profile_name)
+    agent = options.chosen_profile(profile_name)
     named = target or agent.target
     selection.check_target(named, [])
     chosen = agent_runs.for_agent(selection.plan(paths), only, spoken, agent, named)
@@ -153,7 +141,6 @@ def _planned(
 
 
 def _listed(folder: Path, plan: SweepPlan, scenarios: Sequence[Scenario], engine: Engine) -> None:
-    from harness.cli import terminal
     from harness.sweep.sweep import listed
 
     with terminal.progress(len(scenarios), "scenarios listed") as advance:
@@ -163,7 +150,6 @@ def _listed(folder: Path, plan: SweepPlan, scenarios: Sequence[Scenario], engine
 
 def _swept(folder: Path, named: Path, scope: Scope, engine: Engine, as_json: bool) -> int:
     """Play what is left, shrink what is found, and print the certificate."""
-    from harness.cli import terminal
     from harness.sweep.sweep import shrunk
     from harness.sweep.sweep_folder import ResultFile
 
@@ -179,7 +165,7 @@ def _swept(folder: Path, named: Path, scope: Scope, engine: Engine, as_json: boo
     except KeyboardInterrupt:
         with deferred():
             _told(folder, named, scope, results, small, as_json, interrupted=True)
-            words = ["harness", "sweep", "--resume", str(named), *plugin_flags()]
+            words = ["harness", "sweep", "--resume", str(named), *options.plugin_flags()]
             terminal.note(f"to continue: {shlex.join(words)}")
         raise
     finally:
@@ -188,7 +174,6 @@ def _swept(folder: Path, named: Path, scope: Scope, engine: Engine, as_json: boo
 
 
 def _play(scope: Scope, results: ResultFile, engine: Engine) -> None:
-    from harness.cli import terminal
     from harness.sweep.sweep import played
 
     with terminal.progress(len(scope.cases) - len(results.results), "cases played") as advance:
@@ -198,7 +183,6 @@ def _play(scope: Scope, results: ResultFile, engine: Engine) -> None:
 
 def _paired(folder: Path, scope: Scope, results: ResultFile, engine: Engine) -> Scope:
     """List the pairs, and return the list of all cases."""
-    from harness.cli import terminal
     from harness.sweep.order_cases import with_second_orders
     from harness.sweep.sweep import with_pairs
     from harness.sweep.sweep_folder import read_scope
@@ -225,7 +209,6 @@ def _told(
     from harness.cli.fuzz_report import command_of_found
     from harness.cli.sweep_report import certificate_lines, result_name, sweep_results
     from harness.files.regular_file import write_atomically
-    from harness.redaction.encoder import json_document, json_line, text_bytes
     from harness.report.command_summary import baseline_lines
     from harness.report.reach_lines import reach_lines
     from harness.sweep.certificate import FILE, TEXT, certificate
@@ -257,9 +240,7 @@ def _told(
 
 def _verified(named: Path, as_json: bool) -> int:
     """Count the certificate of a folder again from its histories; 1 where it differs."""
-    from harness.cli import terminal
     from harness.cli.sweep_report import certificate_lines
-    from harness.redaction.encoder import json_line
     from harness.sweep.certificate import certificate, difference, read_certificate
     from harness.sweep.sweep import counted_again
     from harness.sweep.sweep_folder import ResultFile, read_scope

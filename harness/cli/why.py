@@ -7,23 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.cli import options
 from harness.cli.completion import codes, completing
-from harness.cli.options import (
-    NamedPath,
-    World,
-    chosen_profile,
-    configuration,
-    every_verb,
-    fail_on,
-    only,
-    plugins,
-    profile,
-    real_s,
-    seed,
-    store,
-    target,
-    world,
-)
 from harness.verdicts.diagnosis import FUTURES
 
 if TYPE_CHECKING:
@@ -31,30 +16,30 @@ if TYPE_CHECKING:
 
 
 @click.command("why")
-@click.argument("source", metavar="SCENARIO|RUN", type=NamedPath())
-@target
+@click.argument("source", metavar="SCENARIO|RUN", type=options.NamedPath())
+@options.target
 @click.option("--of", "code", default="", shell_complete=completing(codes), metavar="CODE",
               help="The finding: its code, or its check. Default: the first one that fails the "
               "run.")  # fmt: skip
-@only
-@profile
-@real_s
-@fail_on
-@seed
-@world
-@store
+@options.only
+@options.profile
+@options.real_s
+@options.fail_on
+@options.seed
+@options.world
+@options.store
 @click.option("--futures", type=click.IntRange(2, 1000), default=FUTURES, show_default=True,
               metavar="N", help="How many futures to draw after an answer.")  # fmt: skip
 @click.option("--svg", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Write the diagnosis as a picture.")  # fmt: skip
 @click.option("--mermaid", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
               help="Write it as a diagram for a pull request.")  # fmt: skip
-@plugins
-@every_verb
+@options.plugins
+@options.every_verb
 def command(
     source: Path, target: str, code: str, only: tuple[str, ...], profile_name: str,
-    fail_on: FindingClass | None, seed: int | None, world: World | None, store: str, futures: int,
-    svg: Path | None, mermaid: Path | None, as_json: bool,
+    fail_on: FindingClass | None, seed: int | None, world: options.World | None, store: str,
+    futures: int, svg: Path | None, mermaid: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
     """Say why an agent fails a scenario: the answer that decided it, and the proof.
 
@@ -65,10 +50,10 @@ def command(
     from harness.cli.why_run import WhyRequest, tell_why
 
     start = Path.cwd()  # a target may change the working directory
-    agent = chosen_profile(profile_name)
+    agent = options.chosen_profile(profile_name)
     asked = WhyRequest(
         source=source, target=target or agent.target, code=code, only=only, profile=agent,
-        fail_on=fail_on, seed=configuration().seed if seed is None else seed, world=world,
+        fail_on=fail_on, seed=options.configuration().seed if seed is None else seed, world=world,
         store=store, futures=futures, svg=svg and start / svg, mermaid=mermaid and start / mermaid,
     )  # fmt: skip
     return tell_why(asked, as_json)

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from harness.core.values.errors import InputError, nearest
 from harness.pytest_plugin.failure_text import fail, mistakes_told, report, skip
 from harness.pytest_plugin.play_settings import NOTHING, PlaySettings, checked
 
@@ -207,7 +208,6 @@ class Play:
     def _scenarios(
         self, scenario: str | Path | Scenario | tuple[Scenario, ...], variant: str | None
     ) -> Iterator[Scenario]:
-        from harness.core.values.errors import InputError, nearest
         from harness.files import find_scenarios, load_scenarios
         from harness.files.scenario_values import checked_scenario
 
@@ -223,7 +223,6 @@ class Play:
 
     def _path(self, scenario: str | Path) -> Path:
         """Return the file or folder that a test names: of the catalogue, or in its own folders."""
-        from harness.core.values.errors import InputError
         from harness.files.bundle import MARK, named_path
 
         if str(scenario).startswith(MARK):
