@@ -17,8 +17,8 @@ from harness.core.values.errors import InputError, nearest
 from harness.core.values.profile import Profile, ProfileLimits
 from harness.core.values.strict import Count, Strict
 from harness.core.values.verdict import FindingClass
+from harness.files.profile_file import line_of, parse_toml
 from harness.files.regular_file import text_of
-from harness.files.toml_text import line_of, parse_toml
 from harness.parts.loading import unknown_name
 
 PYPROJECT, OWN_FILE = "pyproject.toml", "harness.toml"

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from harness.agent.context_overflow import Escalation
-from harness.agent.conversation.refused_pictures import holds_pictures, note_of
+from harness.agent.conversation.content import holds_pictures, note_of
 from harness.agent.guards import EndTurn, Guide, Proceed, Watch
 from harness.agent.guards.guard_protocol import cut_off
 from harness.agent.models.failures import ModelFailure

@@ -12,7 +12,6 @@ from urllib.parse import quote
 import msgspec
 
 from harness.agent.agent_loop import Loop
-from harness.agent.background_tasks import BackgroundTasks, TakesIn
 from harness.agent.context_overflow import Compaction, Escalation, compact, saves_enough
 from harness.agent.conversation.history_size import window_of
 from harness.agent.conversation.projection import Projection, project, project_as_text
@@ -28,7 +27,7 @@ from harness.agent.models.openai_responses_model import OpenAIResponsesModel
 from harness.agent.outgoing import Outbox
 from harness.agent.sessions.session_archive import ArchivedTranscript, archive_of
 from harness.agent.sessions.transcript import RetryingStore, RowTranscript, SessionTranscript
-from harness.agent.task_tool import Tasks
+from harness.agent.task_tool import BackgroundTasks, TakesIn, Tasks
 from harness.agent.tool_environment import Environments, environments_of, tools_for_model
 from harness.agent.toolbox import Toolbox
 from harness.agent.turn_policy import BudgetedModel, Budgets, Policy

@@ -29,8 +29,7 @@ from harness.redaction.encoder import Encoded, encoded, shown
 if TYPE_CHECKING:
     from harness.core.history.history import History
     from harness.core.values.verdict import VerdictWord
-    from harness.verdicts.command_events import CommandStarted, Event, Report
-    from harness.verdicts.matrix import Matrix
+    from harness.verdicts.command_events import CommandStarted, Event, Matrix, Report
     from harness.verdicts.reach import Reach
     from harness.verdicts.result import Result
 

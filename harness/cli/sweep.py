@@ -211,8 +211,7 @@ def _told(
     from harness.files.regular_file import write_atomically
     from harness.report.command_summary import baseline_lines
     from harness.report.reach_lines import reach_lines
-    from harness.sweep.certificate import FILE, TEXT, certificate
-    from harness.sweep.fault_matrix import fault_matrices
+    from harness.sweep.certificate import FILE, TEXT, certificate, fault_matrices
     from harness.verdicts.command_events import CommandFinished, CommandStarted
 
     made, reach = certificate(scope, results.results, small), results.reach

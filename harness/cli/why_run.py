@@ -24,8 +24,8 @@ from harness.core.values.verdict import Finding, FindingClass, Verdict
 from harness.diagnosis import Redraws, diagnosis
 from harness.files.regular_file import write_atomically
 from harness.redaction.encoder import encoded, json_line
-from harness.report.diagnosis_card import diagnosis_card
 from harness.report.diagnosis_text import diagnosis_row, diagnosis_text, mermaid
+from harness.report.svg_card import diagnosis_card
 from harness.runner import Run, run
 from harness.shrink.finding_oracle import chosen
 from harness.targets import TargetSpec

@@ -4,6 +4,11 @@ A run with findings becomes files before any shrinking. A worker sends it as tex
 campaign's process writes it, because a worker may be on another machine.
 
 A generated scenario owes no turn and no fault, so findings about unplayed turns do not count.
+
+Orders of events from a choice sequence: few changes, at any depth of the run.
+
+Nearly every race needs one or two changes, and a run has many points. So the number of changes is
+small, and a distance is as likely short as long (Burckhardt et al., PCT, ASPLOS 2010).
 """
 
 from __future__ import annotations
@@ -17,20 +22,38 @@ import msgspec
 from harness.core.history.events import Answered, Called
 from harness.core.history.history import History
 from harness.core.scenario.scenario import DEFAULT_WIRE, Scenario, Session
+from harness.core.values.orders import Order
 from harness.core.values.profile import CAPABILITIES, NO_PROFILE, Capability, Profile
 from harness.core.values.verdict import Finding, FindingClass, Verdict
 from harness.files.regular_file import write_atomically
 from harness.files.scenario_text import scenario_yaml
-from harness.fuzz.choice_sequence import Choices, ChoiceSequence
+from harness.fuzz.choice_sequence import Choices, ChoiceSequence, Choose
 from harness.fuzz.corpus import CorpusEntry, checks_not_asked, pairs_of
 from harness.fuzz.inbox_grammar import at_once
-from harness.fuzz.order_grammar import orders_of
 from harness.fuzz.scenario_grammar import LIMITS, Options, scenario_of
 from harness.redaction.encoder import encoded
 from harness.runner import Run, run, run_folder
 from harness.runner.needs import needs_of, unplayable
 from harness.shrink.finding_oracle import REFERENCE, compared
 from harness.targets import TargetSpec
+
+CHANGES_MOST = 3
+DISTANCES = 6
+"""A change is at most this power of two behind the one before."""
+
+PLACES = 2
+"""The second or the third in line goes first; longer lines are rare."""
+
+
+def orders_of(choose: Choose) -> tuple[Order, ...]:
+    """Return the changes of an order, none of them for the simplest answers."""
+    found: list[Order] = []
+    at = 0
+    while len(found) < CHANGES_MOST and choose(3):
+        at += 1 + choose(1 << choose(DISTANCES))
+        found.append(Order(at=at, first=2 + choose(PLACES)))
+    return tuple(found)
+
 
 OWED = frozenset({"run.unplayed_turn", "run.silent_fault", "script.exhausted"})
 """Findings about turns and faults that a scenario requires; a generated one requires none."""

@@ -3,19 +3,26 @@
 The file is the program's: it may be cut, of any size, or hold what another wrote. So a line that
 cannot be read is told and left out, and no more than `BYTES_MOST` are read. The SDKs write a mark
 the first time that it holds and the first time that it does not, so a file is small.
+
+Writes the marks of the agent's code into the history of its run.
+
+A mark never waits for the lock of the run: a handler of a signal may make one while its own thread
+holds it. Such a mark, and one beside the call of another thread, is written before the next call.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from harness.core.history.history import MARKS_MOST
 from harness.core.values.mark_kinds import (
     LOCAL_OUTPUT,
     NAME_MOST,
@@ -26,6 +33,41 @@ from harness.core.values.mark_kinds import (
 )
 from harness.core.values.messages import Json
 from harness.redaction.encoder import beginning
+from harness.transports.dispatcher import Dispatcher
+
+
+class MarkLog:
+    """The marks of one run or attempt; `read` returns those that a program has written since."""
+
+    def __init__(
+        self, dispatcher: Dispatcher, read: Callable[[], Iterable[Mark]] | None = None
+    ) -> None:
+        self._history, self._dispatcher = dispatcher.transition.history, dispatcher
+        self._waiting, self._read = deque[Mark](maxlen=MARKS_MOST), read or tuple
+        if read is not None:  # an agent without marks pays nothing for each call
+            dispatcher.before_call = self.write
+
+    def knows(self, kind: MarkKind, name: str, holds: bool) -> bool:
+        """Whether the turn has this mark already."""
+        return self._history.has_mark(kind, name, holds)
+
+    def take(self, mark: Mark) -> None:
+        """Keep a mark, and write it if no call is decided at this moment."""
+        self._waiting.append(mark)
+        self._dispatcher.before_call = self.write
+        if self._dispatcher.lock.acquire(blocking=False):
+            try:
+                self.write(self._dispatcher.clock.now_ms())
+            finally:
+                self._dispatcher.lock.release()
+
+    def write(self, at_ms: int) -> None:
+        """Write what has come so far."""
+        while self._waiting:
+            self._history.marked(self._waiting.popleft(), at_ms)
+        for mark in self._read():
+            self._history.marked(mark, at_ms)
+
 
 BYTES_MOST, LINE_MOST = 16_000_000, 1_000_000
 """The most bytes of a file that are read, and the most of one line."""

@@ -24,8 +24,8 @@ from harness.core.values.draws import Draws
 from harness.core.values.plans import Jump
 from harness.processes.machine import full_disk
 from harness.runner import prepare
-from harness.runner.mark_log import MarkLog
 from harness.runner.own_files import OwnFiles, watch_files
+from harness.runner.program_marks import MarkLog
 from harness.runner.store_watch import OwnStore, watch_store
 from harness.targets import TargetSpec
 from harness.targets.marks import marking

@@ -34,9 +34,8 @@ from harness.processes.machine import full_disk, killed_for_memory, lack_of, out
 from harness.processes.resource_usage import OfProgram, Usage
 from harness.processes.thread_times import BackgroundThread
 from harness.runner import prepare
-from harness.runner.mark_log import MarkLog
 from harness.runner.own_files import OwnFiles, watch_files
-from harness.runner.program_marks import ProgramMarks
+from harness.runner.program_marks import MarkLog, ProgramMarks
 from harness.runner.python_attempt import life_seed
 from harness.runner.store_watch import watch_store
 from harness.runner.work_folder import working_folder

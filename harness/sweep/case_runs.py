@@ -25,8 +25,7 @@ from harness.fuzz.example import fired_in, genuine_of
 from harness.runner import run, run_folder
 from harness.runner.needs import UNSHOWN_SESSION
 from harness.runner.run import rehearse
-from harness.sweep.cases import Case
-from harness.sweep.choice_points import came_about
+from harness.sweep.cases import Case, came_about
 from harness.targets import resolve
 from harness.targets.process_exits import make_worker_replaceable
 from harness.verdicts.reach import NOTHING, Reach

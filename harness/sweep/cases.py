@@ -2,6 +2,8 @@
 
 Faults that give the agent the same answer at one call are one case. A kind that meets no call is
 not reachable, and the reason is said: nothing is left out in silence.
+
+The points of choice of a run, as its history tells them.
 """
 
 from __future__ import annotations
@@ -12,9 +14,11 @@ from collections.abc import Collection, Iterable, Sequence
 import msgspec
 
 from harness import faults
+from harness.core.history.events import Ended, Killed
+from harness.core.history.history import History
 from harness.core.scenario.scenario import FaultSpec
 from harness.core.transition.arming import seam_of
-from harness.core.values.orders import Order
+from harness.core.values.orders import ChoicePoint, Order
 from harness.sweep.fault_meetings import Meeting
 
 NO_FAULT = FaultSpec(kind="")
@@ -120,3 +124,25 @@ def _why(kind: str, played: set[str], seams: Collection[str]) -> str:
     fault = faults.by_kind(kind)
     seam = seam_of(fault.on or fault.seams[0])
     return CHANGES_NOTHING if seam in seams else f"the run makes no call of the seam {seam}"
+
+
+KILLED = "the agent is killed, and each of its lives has points of choice of its own"
+
+
+def points_of(history: History) -> tuple[ChoicePoint, ...]:
+    """The points of choice of the last life of a run."""
+    last = history.events[-1] if history.events else None
+    return last.points if isinstance(last, Ended) else ()
+
+
+def why_unordered(history: History) -> str:
+    """Why the orders of a run cannot be swept; "" for one that can."""
+    return KILLED if any(isinstance(event, Killed) for event in history.events) else ""
+
+
+def came_about(history: History, orders: Sequence[Order]) -> bool:
+    """Whether each of the orders was taken: its point came, and had that place."""
+    points = points_of(history)
+    return all(
+        order.at <= len(points) and points[order.at - 1].went == order.first for order in orders
+    )

@@ -15,8 +15,7 @@ import msgspec
 from harness.core.history.history import History
 from harness.core.values.orders import ChoicePoint, Order
 from harness.sweep.case_runs import CaseResult
-from harness.sweep.cases import Case
-from harness.sweep.choice_points import points_of
+from harness.sweep.cases import Case, points_of
 from harness.sweep.sweep_folder import Pruned, Scope, history_of, write_pairs
 
 CASES_MOST = 5000

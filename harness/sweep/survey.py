@@ -18,8 +18,7 @@ from harness.core.values.verdict import Verdict
 from harness.fuzz.fault_grammar import matching, reachable
 from harness.runner import run
 from harness.sweep.case_runs import courses_of
-from harness.sweep.cases import Case, NotReached, cases_of, not_reached
-from harness.sweep.choice_points import points_of, why_unordered
+from harness.sweep.cases import Case, NotReached, cases_of, not_reached, points_of, why_unordered
 from harness.sweep.fault_meetings import meetings, variants
 from harness.sweep.order_cases import order_cases
 from harness.sweep.sweep_folder import SweptRun

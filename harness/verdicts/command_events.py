@@ -3,22 +3,54 @@
 A command starts, comes to results one by one, and finishes, after Ctrl-C too. A report is called
 with each event, and gives the lines that the event adds to its medium. No report depends on a verb,
 and no verb on a medium.
+
+A table of two things that a command brings together, for the reports that can draw one.
+
+What a list of results cannot show stands in it: which pairs were asked, and which could not be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from harness.core.values.messages import Json
-from harness.core.values.verdict import VerdictWord, worst
+from harness.core.values.verdict import FindingClass, VerdictWord, worst
 from harness.recordings.transcripts import Refusal
 from harness.verdicts.baseline import BaselineChange
-from harness.verdicts.matrix import Matrix
 from harness.verdicts.reach import Reach
 from harness.verdicts.result import Result
+
+CellWord = Literal["held", "found", "open"]
+
+
+class MatrixCell(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a row and a column come to together; a pair without a cell could not be asked.
+
+    `row` and `column` are places, and `cases` were played. `class_` is the worst one of what was
+    found, and `result` the name of a result of the command that shows it.
+    """
+
+    row: int
+    column: int
+    word: CellWord
+    cases: int
+    text: str
+    class_: FindingClass | Literal[""] = msgspec.field(default="", name="class")
+    result: str = ""
+
+
+class Matrix(msgspec.Struct, frozen=True, kw_only=True):
+    """The table; `corner` says what its rows are."""
+
+    title: str
+    corner: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    cells: tuple[MatrixCell, ...]
 
 
 class CommandStarted(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,4 +1,7 @@
-"""Examples: the same choices are the same run, and what counts as a finding of the agent."""
+"""Examples: the same choices are the same run, and what counts as a finding of the agent.
+
+Drawn orders: none for the simplest answers, few changes, and each behind the one before.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,29 @@ from random import Random
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.agent import agent, build
 from harness.agent.turn_policy import Policy
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, Turn
 from harness.core.values.brief import Brief
+from harness.core.values.orders import Order
 from harness.core.values.profile import Capabilities, Profile
 from harness.fuzz.batch import NOT_SEPARATE, Batch, _drawn, play_all
-from harness.fuzz.example import OWED, UNASKED, causes_of, draw, genuine, options_of, play, run_of
+from harness.fuzz.choice_sequence import ChoiceSequence
+from harness.fuzz.example import (
+    CHANGES_MOST,
+    OWED,
+    UNASKED,
+    causes_of,
+    draw,
+    genuine,
+    options_of,
+    orders_of,
+    play,
+    run_of,
+)
 from harness.runner import Run, run
 from harness.runner.needs import absent
 from harness.targets import of_callable
@@ -184,3 +202,38 @@ def test_an_example_that_meets_what_others_said_is_told() -> None:
     assert NOT_SEPARATE not in play_all(task, resolve("reference")).doubts
     _KEPT.clear()
     assert NOT_SEPARATE in play_all(task, of_callable(_remembers)).doubts
+
+
+def of(*numbers: int) -> tuple[Order, ...]:
+    """The order of these answers, and then the simplest ones."""
+    return orders_of(ChoiceSequence((*numbers, *[0] * 20), Random(0)))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "orders"),
+    [
+        ((), ()),
+        ((1,), (Order(at=1, first=2),)),
+        ((1, 5, 31, 1), (Order(at=32, first=3),)),
+        ((1, 0, 0, 0, 2), (Order(at=1, first=2), Order(at=2, first=2))),
+    ],
+)
+def test_an_order_of_these_answers(numbers: tuple[int, ...], orders: tuple[Order, ...]) -> None:
+    assert of(*numbers) == orders
+
+
+@given(st.lists(st.integers(0, 1 << 16), max_size=30))
+def test_changes_are_few_and_come_one_behind_the_other(numbers: list[int]) -> None:
+    points = [order.at for order in of(*numbers)]
+    assert len(points) <= CHANGES_MOST
+    assert points == sorted(set(points))
+
+
+def test_an_example_has_an_order_only_where_one_is_asked() -> None:
+    """The order is drawn last, so an example without one stays as it is."""
+    options = options_of(REFERENCE)
+    plain, choices = draw((), Random(3), options)
+    ordered, more = draw(choices, Random(3), options, orders=True)
+    assert plain.orders is None
+    assert ordered.orders is not None
+    assert more[: len(choices)] == choices

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.agent import build
-from harness.agent.background_tasks import BackgroundTasks
 from harness.agent.composition import standard_compaction, standard_store
 from harness.agent.context_overflow import Ask, Compacted
 from harness.agent.sessions.transcript import SessionTranscript
+from harness.agent.task_tool import BackgroundTasks
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message
 from tests.mutants import mutant

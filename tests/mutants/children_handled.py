@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from harness.agent import build
 from harness.agent.agent_loop import Loop
-from harness.agent.background_tasks import BackgroundTasks
 from harness.agent.composition import standard_store
+from harness.agent.task_tool import BackgroundTasks
 from harness.core.values.brief import Brief
 from harness.core.values.messages import ToolResult, ToolUse
 

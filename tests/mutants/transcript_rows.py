@@ -9,9 +9,8 @@ from itertools import count
 from typing import Any
 
 from harness.agent import build
-from harness.agent.conversation.content import clean
+from harness.agent.conversation.content import clean, is_note
 from harness.agent.conversation.projection import Projection
-from harness.agent.conversation.refused_pictures import is_note
 from harness.agent.sessions.transcript import RetryingStore, RowTranscript
 from harness.agent.sessions.turn_outcome import Outcome
 from harness.core.values.brief import Brief

@@ -15,8 +15,7 @@ from harness.files.scenario_values import with_orders
 from harness.runner import run
 from harness.shrink import shrink
 from harness.sweep.case_runs import CaseTask, of_case, play_cases
-from harness.sweep.cases import Case
-from harness.sweep.choice_points import came_about, points_of
+from harness.sweep.cases import Case, came_about, points_of
 from harness.sweep.order_cases import order_cases
 from harness.sweep.survey import SurveyTask, survey
 from tests.races.race_agents import CAREFUL, IN_POOL, IN_TASKS, TOGETHER

@@ -8,8 +8,7 @@ import msgspec
 from syrupy.assertion import SnapshotAssertion
 
 from harness.core.values.verdict import Finding
-from harness.report.diagnosis_card import WIDTH, diagnosis_card
-from harness.report.svg_card import MARGIN
+from harness.report.svg_card import MARGIN, WIDTH, diagnosis_card
 from harness.verdicts.diagnosis import Diagnosis, Link
 from tests.report.test_diagnosis_text import HOSTILE, SAID
 

@@ -15,8 +15,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from harness.agent.conversation.content import sendable_picture, text_of
-from harness.agent.conversation.refused_pictures import is_note, without_refused
+from harness.agent.conversation.content import is_note, sendable_picture, text_of, without_refused
 from harness.core.values.messages import (
     Block,
     Message,

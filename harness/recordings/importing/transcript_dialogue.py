@@ -25,13 +25,11 @@ from harness.recordings.importing.dialogue import (
     UserTurn,
 )
 from harness.recordings.importing.fidelity import GapLog
-from harness.recordings.importing.recorded_errors import (
+from harness.recordings.importing.recorded_texts import (
     STATUS_OF_NO_ANSWER,
     error_in_own_words,
     error_shown,
     failed_turn,
-)
-from harness.recordings.importing.recorded_texts import (
     is_result_of_agent,
     is_row_of_agent,
     result_of_tool,

@@ -27,7 +27,7 @@ from harness.redaction.encoder import encoded, json_bytes
 from harness.report.command_summary import cause_title, headline, headline_of
 from harness.report.html.page_runs import TEXT_MAX, PageRun, page_run, run_details
 from harness.report.reach_lines import reach_lines
-from harness.verdicts.matrix import Matrix
+from harness.verdicts.command_events import Matrix
 from harness.verdicts.reach import Reach
 from harness.verdicts.result import Result, lacks, reach_of
 from harness.verdicts.tallies import CauseTally

@@ -26,8 +26,7 @@ from harness.report.run_report import ALIKE_MAX, MARKS, Paint, codes, findings, 
 from harness.verdicts.command_events import CommandFinished, Event, FileRead, refusal_line
 from harness.verdicts.event_lines import counted
 from harness.verdicts.result import WORDS, Result
-from harness.verdicts.tallies import JudgedTotals
-from harness.verdicts.week_trend import Week
+from harness.verdicts.tallies import JudgedTotals, Week
 
 
 class JudgedFiles:

@@ -19,7 +19,7 @@ from harness.providers.anthropic.record import RECORD
 from harness.providers.anthropic.validator import refuse
 from tests.http_library import since_2
 from tests.providers.anthropic.strategies import texts
-from tests.providers.anthropic.test_threads import look
+from tests.providers.anthropic.test_request import look
 from tests.providers.anthropic.world import called, in_process, run
 
 ASK: dict[str, Any] = {"model": "m", "max_tokens": 100}

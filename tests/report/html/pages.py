@@ -18,7 +18,7 @@ from harness.core.values.messages import Json, Text, ToolUse, assistant, user
 from harness.core.values.verdict import Finding, Verdict
 from harness.report.html.html_page import PagePart, page, page_part
 from harness.targets.spec import resolve
-from harness.verdicts.matrix import Matrix, MatrixCell
+from harness.verdicts.command_events import Matrix, MatrixCell
 from harness.verdicts.result import Invocation, Result, summarize
 from tests.report.fabricated import RUNS, history
 

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from harness.redaction.random_text import evidence_of_chance, is_drawn
+from harness.redaction.named_secrets import evidence_of_chance, is_drawn
 
 _ALPHABETS = {
     "letters and digits": string.ascii_letters + string.digits,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harness.core.values.verdict import Finding, Verdict
 from harness.verdicts.result import Result, of_transcript
-from harness.verdicts.week_trend import DAYS, SessionDays
+from harness.verdicts.tallies import DAYS, SessionDays
 
 DATES = st.dates(date(2026, 2, 1), date(2026, 3, 31))
 
