@@ -23,10 +23,9 @@ from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.calls import Approval, Inbound
 from harness.core.values.carried_text import lost_parts
-from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Json, canonical
 from harness.core.values.plans import waited_ms
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Cause, Finding
 
 
 @needs("model", "tool", told_by="run", place=297)

@@ -25,9 +25,8 @@ from harness.core.history.history import History
 from harness.core.history.trace import Trace, children
 from harness.core.history.trace_fold import REACTION_MS
 from harness.core.values.carried_text import is_asked, lost_parts
-from harness.core.values.finding_key import Cause
 from harness.core.values.messages import ToolResult
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Cause, Finding
 
 
 class _Family(NamedTuple):

@@ -30,9 +30,8 @@ from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
 from harness.core.scenario.scenario import Bounds, Expect, ExpectReply, MustNot, Waits
-from harness.core.values.finding_key import Cause
 from harness.core.values.messages import canonical
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Cause, Finding
 from harness.core.values.visible_text import duration
 
 

@@ -36,9 +36,8 @@ from harness.checks.evidence.turn_outcomes import (
 from harness.core.history.exchanges import Ask, Exchange, Execution
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
-from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Json, canonical
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Cause, Finding
 
 
 class _Stop(NamedTuple):

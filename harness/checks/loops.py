@@ -32,9 +32,8 @@ from harness.core.history.repetition import (
 )
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.calls import ToolRequest
-from harness.core.values.finding_key import Cause
 from harness.core.values.messages import canonical
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Cause, Finding
 
 _Made = TypeVar("_Made")
 

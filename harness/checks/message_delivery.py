@@ -62,9 +62,8 @@ from harness.core.history.exchanges import Crossing, Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
-from harness.core.values.finding_key import Cause
 from harness.core.values.messages import canonical
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Cause, Finding
 from harness.core.values.visible_text import abridged
 
 _STOPS = (CANCEL, KILL, LIMIT)

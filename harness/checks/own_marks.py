@@ -12,10 +12,9 @@ from harness.checks.evidence.declarations import needs
 from harness.checks.evidence.seen_marks import seen_marks
 from harness.core.history.events import Marked
 from harness.core.history.history import History
-from harness.core.values.finding_key import Cause
 from harness.core.values.mark_kinds import MEANINGS, is_broken
 from harness.core.values.messages import canonical
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Cause, Finding
 
 _RULES = {"always": "broken", "unreachable": "reached"}
 

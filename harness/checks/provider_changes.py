@@ -22,10 +22,9 @@ from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.carried_text import is_asked, lost_parts
-from harness.core.values.finding_key import Cause
 from harness.core.values.messages import side
 from harness.core.values.strict import FromOne, Seconds
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Cause, Finding
 
 PAST_LEAST = 2
 """The least number of earlier messages of which none may be left."""

@@ -36,9 +36,8 @@ from harness.core.history.events import Called
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
-from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Text, ToolResult, ToolUse, side
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Cause, Finding
 
 SPIRAL = 5
 """The number of user messages in a row, each of which had a reply, in the incident."""

@@ -63,10 +63,9 @@ from harness.core.values.carried_text import (
     lost_parts,
 )
 from harness.core.values.errors import InputError
-from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Opaque, ToolResult, canonical
 from harness.core.values.patterns import Pattern, pattern_of, without
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Cause, Finding
 from harness.core.values.visible_text import abridged
 
 _LEAST, _LEAST_OF_BLOCKS, _ACKNOWLEDGED = 1, 2, "ok"

@@ -24,9 +24,8 @@ from harness.checks.evidence.turn_outcomes import (
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Turn
-from harness.core.values.finding_key import Cause
 from harness.core.values.plans import Sent
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Cause, Finding
 from harness.core.values.visible_text import duration
 
 _TOLERANCE_MS = 10

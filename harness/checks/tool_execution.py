@@ -24,9 +24,8 @@ from harness.core.history.exchanges import Ask, Exchange, Execution
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.carried_text import is_asked, lost_parts
-from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Json, Text, ToolUse, canonical
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Cause, Finding
 
 
 @needs("model", "tool", place=300)

@@ -16,8 +16,7 @@ from harness.checks.evidence.message_authors import unsent_answers
 from harness.checks.evidence.stored_messages import accepted, first_seen
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.history import History
-from harness.core.values.finding_key import Cause
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Cause, Finding
 
 
 @needs("model", place=100)

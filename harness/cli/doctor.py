@@ -192,7 +192,7 @@ class _Player:
 
         import msgspec
 
-        from harness.doctor.mid_turn import inbound_policy
+        from harness.doctor.behaviour import inbound_policy
 
         again = ["harness", "doctor", "--target", self._target]
         run = msgspec.structs.replace(

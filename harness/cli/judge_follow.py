@@ -15,8 +15,7 @@ from harness.cli import terminal
 from harness.cli.interrupts import deferred
 from harness.cli.judge_journal import Stamp, stamp
 from harness.clock import real_sleep
-from harness.core.values.finding_key import Cause
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Cause, Finding
 from harness.core.values.visible_text import abridged, visible_line
 from harness.files.regular_file import FoundFile
 from harness.redaction.encoder import json_line

@@ -18,9 +18,8 @@ from harness.core.history.trace import Trace
 from harness.core.scenario.scenario import CassetteScript, FaultSpec, Scenario
 from harness.core.values.calls import OutboxRequest
 from harness.core.values.carried_text import is_asked, lost_parts
-from harness.core.values.finding_key import Cause
 from harness.core.values.messages import canonical, without_blanks
-from harness.core.values.verdict import Finding, Verdict
+from harness.core.values.verdict import Cause, Finding, Verdict
 from harness.core.values.visible_text import abridged
 
 IN_PIECES = "in-pieces"

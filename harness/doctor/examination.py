@@ -15,8 +15,7 @@ from harness import providers
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.profile import CAPABILITIES, Capabilities, Profile
 from harness.core.values.table_file import table
-from harness.doctor import connections, mid_turn
-from harness.doctor.behaviour import behaviour
+from harness.doctor import behaviour, connections
 from harness.doctor.probe import (
     GREETING,
     PROFILES,
@@ -68,7 +67,7 @@ def examine(profile: Profile, play: Play) -> Examination:
         return Examination("", tuple(greetings), seen, profile)
     found = _Patient(bare, spoken, play)
     found.play_rest()
-    seen = (*_wires(greetings), *found.connections(), *behaviour(found.by_name))
+    seen = (*_wires(greetings), *found.connections(), *behaviour.behaviour(found.by_name))
     return Examination(found.wire, (*greetings, *found.played), seen, found.profile(profile))
 
 
@@ -117,7 +116,7 @@ class _Patient:
         )
         self.ends: tuple[str, ...] = known.turn_ending_tools
         self.pattern = ""
-        self.inbound: mid_turn.Seen = None
+        self.inbound: behaviour.SeenPolicy = None
 
     _ending: Ending | None
 
@@ -164,7 +163,7 @@ class _Patient:
         before = self._known
         self._known = msgspec.structs.replace(before, inbound=before.inbound or "queue")
         self._add([offering(self._scenario("mid-turn"), self.naming.missing)])
-        self.inbound = mid_turn.inbound_policy(self.by_name["mid-turn"])
+        self.inbound = behaviour.inbound_policy(self.by_name["mid-turn"])
         wanted = before.inbound or self.inbound or None
         if self.inbound and wanted != self._known.inbound:
             self._known = msgspec.structs.replace(before, inbound=wanted)
@@ -230,7 +229,7 @@ class _Patient:
                 yield self._compaction()
             elif name not in ("streaming", "tools"):
                 yield self._capability(name)
-        yield mid_turn.observation(self.inbound)
+        yield behaviour.observation(self.inbound)
 
     def _streaming(self) -> Observation:
         see = f"{TARGETS}#targets-the-agent-under-test"

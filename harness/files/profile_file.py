@@ -1,6 +1,6 @@
 """Profile files: YAML or TOML files as profiles, with the line of every mistake.
 
-TOML text as plain values, with the line of a key.
+A TOML text becomes plain values with the line of each key.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ from typing import TypeAlias
 import msgspec
 
 from harness.core.scenario.scenario import Scenario
-from harness.core.values.finding_key import Cause
 from harness.core.values.profile import Capability
+from harness.core.values.verdict import Cause
 from harness.fuzz import replay
 from harness.fuzz.choice_sequence import Choices, mutated
 from harness.fuzz.corpus import CorpusEntry, Pair

@@ -21,7 +21,7 @@ from harness.core.scenario.scenario import (
 )
 from harness.core.values.messages import Json, canonical
 from harness.shrink.scenario_size import turns_of
-from harness.shrink.session_reductions import blocks_of, is_whole
+from harness.shrink.script_reductions import blocks_of, is_whole
 
 COMPLETED = Expect(outcome="completed")
 

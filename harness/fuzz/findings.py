@@ -20,9 +20,8 @@ import msgspec
 from harness.comparison.writings import WRITING
 from harness.core.scenario.scenario import Scenario, Turn
 from harness.core.values.errors import InputError
-from harness.core.values.finding_key import Cause
 from harness.core.values.profile import Profile, ProfileLimits
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Cause, Finding
 from harness.core.values.visible_text import abridged
 from harness.files import load_scenarios
 from harness.files.owner import scratch_folder

@@ -12,9 +12,8 @@ from typing import TypeAlias
 
 import msgspec
 
-from harness.core.values.finding_key import Cause
 from harness.core.values.profile import Capability
-from harness.core.values.verdict import Finding, NotApplicable
+from harness.core.values.verdict import Cause, Finding, NotApplicable
 from harness.fuzz.example import PlayedExample, RawFinding
 from harness.runner.capability_ledger import SeenCapabilities, unused
 

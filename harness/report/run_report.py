@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Literal, TypeAlias
 
-from harness.core.values.finding_key import Cause
-from harness.core.values.verdict import Finding, Verdict, VerdictWord
+from harness.core.values.verdict import Cause, Finding, Verdict, VerdictWord
 from harness.core.values.visible_text import abridged, visible_line
 from harness.verdicts.event_lines import counted
 from harness.verdicts.result import WORDS, Result, with_cause

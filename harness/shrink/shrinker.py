@@ -14,14 +14,10 @@ import msgspec
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.messages import digest
 from harness.files.mistakes import mistakes_in
-from harness.shrink import (
-    field_reductions,
-    script_reductions,
-    session_reductions,
-)
+from harness.shrink import field_reductions, script_reductions
 from harness.shrink.delta_debugging import Reduction
 from harness.shrink.scenario_size import ScenarioSize, size_of, turns_of
-from harness.shrink.session_reductions import is_whole
+from harness.shrink.script_reductions import is_whole
 
 
 def is_allowed(candidate: Scenario, before: Scenario) -> bool:
@@ -56,8 +52,8 @@ REDUCTIONS: tuple[Reduction, ...] = (
     field_reductions.entries_of("faults"),
     field_reductions.entries_of("inbox"),
     field_reductions.earlier,
-    session_reductions.messages,
-    session_reductions.calls,
+    script_reductions.messages,
+    script_reductions.calls,
     field_reductions.entries_of("tools"),
     field_reductions.weaker,
     field_reductions.entries,

@@ -19,8 +19,7 @@ from harness.core.history.events import Called, Killed
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Expect, Scenario
 from harness.core.scenario.script import without_end
-from harness.core.values.finding_key import Cause
-from harness.core.values.verdict import Finding, Verdict
+from harness.core.values.verdict import Cause, Finding, Verdict
 from harness.fuzz.example import fired_in, genuine_of
 from harness.runner import run, run_folder
 from harness.runner.needs import UNSHOWN_SESSION

@@ -3,7 +3,7 @@
 Faults that give the agent the same answer at one call are one case. A kind that meets no call is
 not reachable, and the reason is said: nothing is left out in silence.
 
-The points of choice of a run, as its history tells them.
+The history of a run tells its points of choice.
 """
 
 from __future__ import annotations

@@ -18,8 +18,7 @@ from pathlib import Path
 import msgspec
 
 from harness.core.values.errors import InputError
-from harness.core.values.finding_key import Cause
-from harness.core.values.verdict import CLASSES, Finding
+from harness.core.values.verdict import CLASSES, Cause, Finding
 from harness.files.regular_file import stored
 from harness.fuzz.findings import FOLDER, ShrunkFinding
 from harness.sweep.case_runs import CaseResult

@@ -16,9 +16,8 @@ from msgspec import UNSET
 
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
-from harness.core.values.finding_key import Cause
 from harness.core.values.profile import NO_PROFILE, Profile
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Cause, Finding
 from harness.engines import Engine, ordered_map
 from harness.fuzz import findings
 from harness.fuzz.example import RawFinding

@@ -25,7 +25,7 @@ from harness.processes.life_signs import SIGNS
 from harness.processes.resource_usage import OfRun, Usage
 from harness.processes.thread_states import RunThreads
 from harness.processes.thread_times import BackgroundThread, add_late
-from harness.targets.open_waits import open_waits
+from harness.targets.crash_trace import open_waits
 from harness.targets.process_exits import start_folder
 
 Stop = Literal["hung", "computes", "loops", "backs_off", "memory", "slow"]

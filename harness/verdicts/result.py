@@ -17,11 +17,13 @@ from harness.catalogue import incident
 from harness.comparison.writings import course_name
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
-from harness.core.values.finding_key import NO_CAUSE, Cause, FindingKey
 from harness.core.values.messages import Json
 from harness.core.values.profile import NO_CONNECTIONS, Connections
 from harness.core.values.verdict import (
+    NO_CAUSE,
+    Cause,
     Finding,
+    FindingKey,
     LackKind,
     NotApplicable,
     Verdict,

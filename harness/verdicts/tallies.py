@@ -20,9 +20,8 @@ from typing import Literal, Self
 import msgspec
 
 from harness.checks.judge.causes import rank
-from harness.core.values.finding_key import Cause
 from harness.core.values.messages import Json
-from harness.core.values.verdict import Finding, FindingClass, Verdict, VerdictWord
+from harness.core.values.verdict import Cause, Finding, FindingClass, Verdict, VerdictWord
 from harness.verdicts.command_events import FileRead, refusal_line
 from harness.verdicts.result import WORDS, Result
 

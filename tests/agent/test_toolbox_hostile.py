@@ -12,8 +12,8 @@ import pytest
 from harness.agent import build
 from harness.agent.toolbox import MAX_RESULT_CHARACTERS, TOOL_TIMEOUT_S, Toolbox
 from harness.core.history.events import Noted
+from harness.core.scenario.inbox import PAUSE_MS
 from harness.core.scenario.scenario import Expect, InboxItem, Scenario, ToolScript, ToolTurn, Turn
-from harness.core.scenario.user_pauses import PAUSE_MS
 from harness.core.values.brief import Brief, Tool
 from harness.core.values.messages import ToolResult
 from harness.runner import Run, run

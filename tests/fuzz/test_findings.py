@@ -18,8 +18,7 @@ from harness.core.scenario.scenario import (
     ToolTurn,
     Turn,
 )
-from harness.core.values.finding_key import Cause
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Cause, Finding
 from harness.fuzz.completion_oracle import COMPLETED
 from harness.fuzz.example import RawFinding
 from harness.fuzz.findings import (

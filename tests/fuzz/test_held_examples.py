@@ -9,9 +9,8 @@ import anthropic
 
 from harness.checks import names
 from harness.core.values.brief import Brief
-from harness.core.values.finding_key import NO_CAUSE, Cause
 from harness.core.values.profile import Capability
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import NO_CAUSE, Cause, Finding
 from harness.fuzz.batch import Batch, BatchResult, play_all
 from harness.fuzz.campaign import Campaign, begin, resume
 from harness.fuzz.campaign_journal import CampaignPlan

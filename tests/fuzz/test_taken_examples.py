@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 
 from harness.checks import names
 from harness.core.values.errors import InputError
-from harness.core.values.finding_key import Cause
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Cause, Finding
 from harness.engines import Serial
 from harness.files.regular_file import write_atomically
 from harness.fuzz import taken_examples

@@ -21,7 +21,7 @@ from harness.fuzz.scenario_grammar import scenario_of
 from harness.fuzz.script_grammar import TOOLS
 from harness.fuzz.text_grammar import CANARY, LARGE_NUMBER, RICH_WORDS, WORDS, canary, marked
 from harness.shrink.scenario_size import turns_of
-from harness.shrink.session_reductions import blocks_of
+from harness.shrink.script_reductions import blocks_of
 from harness.strategies import scenarios
 
 SCENARIOS = [scenario_of(ChoiceSequence((), Random(seed))) for seed in range(400)]

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from harness.clock import VirtualClock
 from harness.core.history.events import Called, Killed, Started
 from harness.core.history.history import canonical, encode
+from harness.core.scenario.inbox import PAUSE_MS
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Scenario, Turn
-from harness.core.scenario.user_pauses import PAUSE_MS
 from harness.core.values.calls import OutboxRequest
 from harness.runner import run
 from harness.runner.python_attempt import DOWNTIME_MS, downtime_ms, life_seed

@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.core.scenario.inbox import PAUSE_MS
 from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, ToolTurn, Turn
-from harness.core.scenario.user_pauses import PAUSE_MS
 from harness.runner import Run, run
 
 TALK = Scenario(

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from harness.checks import judge
 from harness.core.history.history import History
 from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, ToolTurn, Turn
-from harness.core.values.finding_key import Cause, FindingKey
-from harness.core.values.verdict import CrashPlace, Finding, Verdict
+from harness.core.values.verdict import Cause, CrashPlace, Finding, FindingKey, Verdict
 from harness.runner import run
 from harness.runner.run import Run
 from harness.shrink import FindingOracle, shrink

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.values.errors import InputError
-from harness.core.values.finding_key import Cause
-from harness.core.values.verdict import CLASSES, CrashPlace, Finding, NotApplicable, Verdict
+from harness.core.values.verdict import CLASSES, Cause, CrashPlace, Finding, NotApplicable, Verdict
 from harness.report.command_summary import baseline_lines
 from harness.verdicts.baseline import (
     COLUMNS,

@@ -10,8 +10,7 @@ from harness.checks.evidence.stored_messages import newest_text, squeeze
 from harness.checks.evidence.turn_outcomes import is_waiting
 from harness.core.history.exchanges import Exchange
 from harness.core.history.trace import Delivery, Trace, Turn
-from harness.core.values.finding_key import Cause
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Cause, Finding
 
 
 def came_in_turn(trace: Trace, turn: Turn) -> Iterator[Case]:

@@ -25,10 +25,10 @@ from harness.core.history.history import History
 from harness.core.scenario.scenario import Expect
 from harness.core.transition.ports import CheckFunction
 from harness.core.values.errors import InputError
-from harness.core.values.finding_key import Cause
 from harness.core.values.verdict import (
     BOOK_KEEPING,
     FAIL_ON,
+    Cause,
     Finding,
     FindingClass,
     NotApplicable,

@@ -1,6 +1,7 @@
 """Which inbound message is due: a function of the scenario, the past and the time.
 
-Messages come in file order. One that waits for a time or a call does not block later ones.
+Messages come in file order. One that waits for a time or a call does not block later ones. Where
+time costs nothing, a user takes a while for the next message.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import msgspec
 from harness.core.history.past import MessageName, Past
 from harness.core.scenario.scenario import After, AtMs, InboxItem
 from harness.core.values.calls import Inbound
+from harness.core.values.draws import Draws
 from harness.core.values.errors import InputError
 
 
@@ -150,3 +152,17 @@ def _is_due(entry: Entry, past: Past, now_ms: int, busy: bool) -> bool:
     if entry.after is not None:
         return past.is_answered(entry.after)
     return not busy if entry.idle else True
+
+
+PAUSE_MS = (1_000, 30_000)
+"""The shortest and the longest pause of a user on virtual time between an answer and the next
+message. Without it a clock in the system text, a time as a key and a deadline that runs on over
+turns pass: time would stand still between messages."""
+
+
+def user_pause_ms(past: Past, draws: Draws, inbound: Inbound) -> int:
+    """How long the user takes for a message; the first one opens the run, and one that comes again
+    after a kill has been written long since."""
+    if not past.delivered or (inbound.session, inbound.id) in past.inbounds:
+        return 0
+    return draws.random("pause", str(past.calls["inbox"])).randint(*PAUSE_MS)

@@ -15,9 +15,9 @@ import msgspec
 from harness.core.history.events import OWN_WRITE
 from harness.core.history.history import History
 from harness.core.scenario import inbox
+from harness.core.scenario.inbox import user_pause_ms
 from harness.core.scenario.scenario import Scenario
 from harness.core.scenario.script import ToolScripts
-from harness.core.scenario.user_pauses import user_pause_ms
 from harness.core.transition.answer_event import record_answer
 from harness.core.transition.approval_seam import answer_approval, of_its_call
 from harness.core.transition.arming import POLL, ArmedFault, bend_all

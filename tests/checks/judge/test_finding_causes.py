@@ -10,8 +10,7 @@ import pytest
 from harness.checks.judge.causes import placed
 from harness.core.history.history import History
 from harness.core.values.calls import ModelRequest, ToolRequest
-from harness.core.values.finding_key import Cause, FindingKey, Place
-from harness.core.values.verdict import Finding
+from harness.core.values.verdict import Cause, Finding, FindingKey, Place
 
 
 def _history() -> History:

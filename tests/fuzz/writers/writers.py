@@ -22,9 +22,8 @@ from harness.cli import terminal
 from harness.cli.judge_journal import JudgeJournal, Stamp, recall
 from harness.cli.reports import write
 from harness.core.history.history import History, decode
-from harness.core.values.finding_key import Cause
 from harness.core.values.profile import Profile, profile_of
-from harness.core.values.verdict import Finding, Verdict
+from harness.core.values.verdict import Cause, Finding, Verdict
 from harness.core.values.visible_text import ESCAPES
 from harness.doctor.probe import Observation
 from harness.doctor.profile_text import profile_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.core.values.profile import Profile
-from harness.doctor.mid_turn import inbound_policy, observation
+from harness.doctor.behaviour import inbound_policy, observation
 from tests.doctor.agents import agent_with
 from tests.doctor.test_examination import examined, row
 
