@@ -73,8 +73,7 @@ _LEAST, _LEAST_OF_BLOCKS, _ACKNOWLEDGED = 1, 2, "ok"
 value, and an agent may take it for none. Blocks may be joined, and their letters are one word then.
 The word that says nothing but that the tool ran may be said in other words."""
 
-_SHOWN = 60
-"""How much of a text a finding shows."""
+_SHOWN = 60  # how much of a text a finding shows
 
 
 class _Told(NamedTuple):
@@ -114,16 +113,16 @@ def result_carried(
     All of its words are there, in their order and as often as the tool said them. Signs such as
     those of `-40`, `a.b` and `C++` belong to a word. `lost`: the result is empty, or what a
     language writes for nothing. `replaced`: it is another text. `other`: it is the result of
-    another call, turn, session or user, as from a cache. `part`: a block, a line, a picture or
-    an end is missing, changed or moved silently, or a character is cut. `clipped`: a short text is
-    cut with a notice that names no way to the rest. `failed`: it is told as an error. `discarded`:
-    it is told as not run or by another's error, beside a call that failed, or although it had acted
-    before it failed. `invented`: no such call ran, and the answer reads like a result.
-    `encoded_twice`: it is JSON in JSON. `escaped`: its signs are written as HTML writes them, as
-    `&lt;`. `names`: of an object the model reads the bare values.
-    `voiced`: a message of the user or of the system repeats it, so that it reads as an instruction.
-    `white_space`, `code`: a line has lost its indentation or its end. A text is code if its tool's
-    name says so, if it is marked as code, or if the setting `code` has the tool.
+    another call, turn, session or user, as from a cache. `part`: a block, a line, a picture or an
+    end is missing, changed or moved silently, or a character is cut. `clipped`: a short text is cut
+    with a notice that names no way to the rest, or a text is cleared before it was ever sent.
+    `failed`: it is told as an error. `discarded`: it is told as not run or by another's error,
+    beside a call that failed, or although it had acted before it failed. `invented`: no such call
+    ran, and the answer reads like a result. `encoded_twice`: it is JSON in JSON. `escaped`: its
+    signs are written as HTML writes them, as `&lt;`. `names`: of an object the model reads the bare
+    values. `voiced`: a message of the user or of the system repeats it, so that it reads as an
+    instruction. `white_space`, `code`: a line has lost its indentation or its end. A text is code
+    if its tool's name, a mark in it or the setting `code` says so.
 
     Not a finding: words before or after; the same value as JSON, YAML or a table; other line ends;
     texts without colours, or without characters that no API takes; blocks that are joined; a cut
@@ -241,7 +240,7 @@ def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
     if is_kept and is_inside_a_character(result.said, sent):
         return _Told("part", "is cut inside a character")
     if (is_kept or len(result.said) >= PREVIEWED) and is_announced(result.said, sent):
-        return _clipped(result)
+        return _clipped(result, is_kept)
     if is_kept:
         return _Told("part", f"{lack_of(result.said, sent, lost)}, and does not say so")
     both = f"the tool said {_short(result.said)}, and the model reads {_short(sent)}"
@@ -249,10 +248,11 @@ def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
     return _Told(rule, f"is {rule}: {both}")
 
 
-def _clipped(result: _Result) -> _Told | None:
-    said, sent = result.said, result.sent.text
-    words = f"of {len(said)} characters is cut to {len(sent)}, and no way to the rest is told"
-    return _Told("clipped", words) if is_needless(result.trace, result.ask, said, sent) else None
+def _clipped(result: _Result, is_kept: bool) -> _Told | None:
+    said, sent, how = result.said, result.sent.text, "is cut to" if is_kept else "is cleared to"
+    words = f"of {len(said)} characters {how} {len(sent)}, and no way to the rest is told"
+    told = _Told("clipped", words)
+    return told if is_needless(result.trace, result.ask, said, sent, is_kept) else None
 
 
 def _short(text: str) -> str:

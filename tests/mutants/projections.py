@@ -13,7 +13,40 @@ from harness.core.values.brief import Brief
 from harness.core.values.messages import Block, Message, Text, Thinking, ToolResult, ToolUse
 from tests.mutants import mutant
 
-WIDTH = 16
+WIDTH, NEWEST = 16, 3
+
+
+def _cleared(rows: Sequence[Message], sent: int) -> list[Message]:
+    """The first `sent` rows with a note for each long result but the newest, and the other rows."""
+    wire = project(rows)
+    results = [block for row in wire[:sent] for block in row.tool_results]
+    old = {block.id for block in results[:-NEWEST] if len(block.text) > 999}
+
+    def cleared(block: Block) -> Block:
+        is_old = isinstance(block, ToolResult) and block.id in old
+        return ToolResult(block.id, "(older results are omitted)") if is_old else block
+
+    return [Message(row.role, tuple(map(cleared, row.blocks))) for row in wire]
+
+
+def _right_clears_what_was_sent(brief: Brief) -> None:
+    """The agent that clears older results of earlier requests only."""
+    build(brief, projection=lambda rows: _cleared(rows, -1)).run()
+
+
+@mutant(
+    breaks="projection",
+    statement="All but the newest results are cleared, also those that no request has carried",
+    scenario="what-the-tools-said/six-at-once",
+    killed_by="result_carried.clipped",
+    look_alike=_right_clears_what_was_sent,
+)
+def clears_unread_results(brief: Brief) -> None:
+    """Of six results of one answer, the model reads the last three.
+
+    The reference agent that clears older results by their number.
+    """
+    build(brief, projection=lambda rows: _cleared(rows, len(rows))).run()
 
 
 def narrow(rows: Sequence[Message]) -> list[Message]:

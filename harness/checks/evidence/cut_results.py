@@ -73,17 +73,25 @@ _WAY = re.compile(
 """How a notice names a place of the rest, or a reason other than size."""
 
 
-def is_needless(trace: Trace, ask: Ask, said: str, sent: str) -> bool:
+_CLEARED = 10_000
+"""Up to this length a text is no reason to send nothing of it, where another as long is sent."""
+
+
+def is_needless(trace: Trace, ask: Ask, said: str, sent: str, is_kept: bool) -> bool:
     """Whether a short text is cut although no request was too large, and the model is told no way
-    to the rest: a place, a tool of the request, an offset."""
+    to the rest: a place, a tool of the request, an offset. A longer text, of which nothing is kept
+    (`is_kept`), counts where the same request holds another result of its length: there was room.
+    """
     session, words = ask.exchange.called.session, " ".join(own_words(Spelt(sent), Spelt(said)))
+    made = [e for e in trace.exchanges if e.called.session == session and e.n <= ask.sent_n]
+    others = (r for m in made[-1].node.newest() for r in m.tool_results) if made else ()
+    has_room = not is_kept and any(len(other.text) >= len(said) for other in others)
     if (
-        not WHOLE_CHARACTERS < len(said) < PREVIEWED
+        not WHOLE_CHARACTERS < len(said) < (_CLEARED if has_room else PREVIEWED)
         or len(sent) >= len(said)
         or trace.settings.get("window_tokens")
     ):
         return False
-    made = (e for e in trace.exchanges if e.called.session == session and e.n <= ask.sent_n)
     if any(e.too_large or e.status == 413 for e in made) or _WAY.search(words):
         return False
     offered = trace.schemas.get(ask.exchange.request.tools, {})

@@ -36,6 +36,22 @@ def test_a_short_text_is_cut_only_with_a_way_to_the_rest(told: str, rules: list[
     assert _found(Story().turn("go"), told) == rules
 
 
+@pytest.mark.parametrize(
+    ("note", "beside", "rules"),
+    [
+        ("(older results omitted)", PAGE.upper() * 2, ["result_carried.clipped"]),
+        ("(older results omitted)", PAGE.upper(), []),
+        ("(omitted; it is stored as result_1)", PAGE.upper() * 2, []),
+        (f"{PAGE}\n[truncated]", PAGE.upper() * 2, []),
+    ],
+    ids=["cleared", "longer-than-the-others", "stored", "cut"],
+)
+def test_a_text_is_not_cleared_before_it_is_sent(note: str, beside: str, rules: list[str]) -> None:
+    story = Story().turn("go").reply(use("list"), use("poll")).tool(PAGE * 2).told(note)
+    story.tool(f"{beside}!").told(f"{beside}!")
+    assert codes(result_carried(story.reply("done").final().end())) == rules
+
+
 def test_a_short_text_may_be_cut_at_a_declared_bound() -> None:
     assert not _found(Story().turn("go"), f"{CUT}\n[truncated]", bound=300)
 
