@@ -110,8 +110,8 @@ def result_carried(
 ) -> Iterator[Finding | Case]:
     """The model reads what the tool said: the result of a call that succeeded holds its text.
 
-    All of its words are there, in their order and as often as the tool said them. Signs such as
-    those of `-40`, `a.b` and `C++` belong to a word. `lost`: the result is empty, or what a
+    All of its words are there, in their order and as often as the tool said them. Signs as in
+    `-40`, `a.b` and `C++` belong to a word. `lost`: the result is empty, or what a
     language writes for nothing. `replaced`: it is another text. `other`: it is the result of
     another call, turn, session or user, as from a cache. `part`: a block, a line, a picture or an
     end is missing, changed or moved silently, or a character is cut. `clipped`: a short text is cut
@@ -128,7 +128,7 @@ def result_carried(
     texts without colours, or without characters that no API takes; blocks that are joined; a cut
     that says so, or a preview with the place of the rest; an equal result, or the text itself,
     elsewhere in the request; what a model made of the text on request; an older result that was
-    sent before and is cleared now; a text below four characters. A picture, and a text in another
+    sent before and is cleared now. A picture, and a text in another
     script, count only with `results: verbatim` in the profile. The settings `redacted` (patterns)
     and `bound` (characters) say what the agent takes out on purpose.
 

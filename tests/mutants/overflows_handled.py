@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from msgspec.structs import replace
+
 from harness.agent import build
 from harness.agent.agent_loop import Loop
 from harness.agent.context_overflow import Ask, Compacted, Compaction, Escalation, compact
 from harness.agent.conversation.history_size import begins_turn, clip, estimate_tokens
+from harness.agent.conversation.projection import project
 from harness.agent.gateway import Gateway
 from harness.agent.models.model_call import ModelAnswer
 from harness.agent.sessions.transcript import SessionTranscript
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
-from harness.core.values.messages import Message, canonical, user
+from harness.core.values.messages import Block, Message, ToolResult, canonical, user
 from tests.mutants import mutant
 
 
@@ -41,6 +44,34 @@ def compacts_after_hi(brief: Brief) -> None:
     """
     small = partial(compact, saves_enough=lambda *_: True)
     build(brief, turn=Anxious, compaction=small).run()
+
+
+@mutant(
+    breaks="overflow",
+    statement="When one session is too long, the long results of all others are cleared too",
+    scenario="overflow-in-a-tool-loop/beside-another-session",
+    killed_by="append_only_prefix.messages",
+)
+def clears_results_of_all_sessions(brief: Brief) -> None:
+    """What one session needed stands for the agent, so another one loses what it had room for.
+
+    The reference agent whose bound of results is not kept by session.
+    """
+    refusals = list[str]()
+
+    class Marking(Escalation):
+        def shrink(self, transcript: SessionTranscript, refusal: str, ask: Ask) -> bool:
+            refusals.append(refusal)
+            return super().shrink(transcript, refusal, ask)
+
+    def cleared(block: Block) -> Block:
+        is_long = refusals and isinstance(block, ToolResult) and len(block.text) > 999
+        return replace(block, content="(cleared to save room)") if is_long else block
+
+    def projection(rows: Sequence[Message]) -> list[Message]:
+        return [replace(row, blocks=tuple(map(cleared, row.blocks))) for row in project(rows)]
+
+    build(brief, overflow=Marking, projection=projection).run()
 
 
 class Repeating(Escalation):

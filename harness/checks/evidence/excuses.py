@@ -69,9 +69,9 @@ class Marks:
         return taken_turns(self.trace)
 
     @cached_property
-    def breaks(self) -> list[int]:
-        """The compactions and the starts of the agent, in order."""
-        return sorted([c.n for c in self.trace.compactions] + [s.n for s in self.trace.starts])
+    def starts(self) -> list[int]:
+        """The starts of the agent, in order."""
+        return [start.n for start in self.trace.starts]
 
 
 def _by_session(found: Iterable[tuple[str, int]]) -> dict[str, list[int]]:
@@ -194,7 +194,7 @@ KILL_BETWEEN = Excuse(
     "a kill between the two", lambda m, c: is_killed_between(m.trace, c.since_n, c.n), _SECOND
 )
 BREAK_BETWEEN = Excuse(
-    "a compaction or a start of the agent between the two",
-    lambda m, c: _is_any_between(m.breaks, c),
+    "a compaction of the session or a start of the agent between the two",
+    lambda m, c: _is_any_between(m.starts, c) or COMPACTION_BETWEEN.holds(m, c),
     _SECOND,
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.checks.conversation import history_faithful
+from harness.checks.conversation import append_only_prefix, history_faithful
 from harness.checks.false_stops import no_false_stop
 from harness.checks.message_delivery import inbound_exactly_once
 from harness.checks.prompt_size import compaction_progress, request_fits
@@ -131,6 +131,16 @@ def test_a_killed_turn_without_a_reply_may_begin_again() -> None:
     story = Story().turn("go", "m1").reply(use("list")).killed()
     again = story.turn("go", "m1").reply("done").final().end()
     assert "inbound_exactly_once.twice" not in codes(inbound_exactly_once(again))
+
+
+@pytest.mark.parametrize("session", ["ada", "main"])
+def test_a_compaction_explains_changes_of_its_own_session_only(session: str) -> None:
+    story = Story().of("ada").turn("one").reply(use("list")).tool("a, b").reply("1").final()
+    story.of(session).turn("two").reply("summary", purpose="compact", messages=SHORT).final()
+    again = [user("one"), assistant("something else"), user("two")]
+    story.of("ada").turn("two").reply("2", messages=again).final()
+    found = codes(append_only_prefix(story.end()))
+    assert found == ([] if session == "ada" else ["append_only_prefix.messages"])
 
 
 def _compacted_in_the_second_turn() -> Story:
