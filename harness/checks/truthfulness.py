@@ -26,6 +26,7 @@ from harness.checks.evidence.excuses import (
 from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.told_results import answered_runs, is_slow, says_success
+from harness.checks.evidence.tool_inputs import kept_as_run
 from harness.checks.evidence.turn_outcomes import (
     TELLING,
     claimed,
@@ -237,10 +238,7 @@ _NO_WORDS = frozenset({"timeout", "connect", "dns", "connect_timeout", "write_ti
 """Errors of the transport: their words are the client's, and not the tool's."""
 
 _WORD = re.compile(r"[^\W_]+")
-
-
-_LEAST = 4
-"""The least letters of a word that two texts share by more than chance."""
+_LEAST = 4  # the least letters of a word that two texts share by more than chance
 
 
 def _pieces(text: str) -> set[str]:
@@ -285,10 +283,10 @@ def stream_error_handled(history: History) -> Iterator[Finding | Case]:
 
     Four rules are about a main answer with a good status that ends with an error event, or before
     its terminal event. `executed`: a tool runs for a call in it. `stored`: a row holds its partial
-    text, and no row says that it broke off. `passed_off`: it is delivered as the reply of a
-    successful turn. `silent`: the model is not called again in the turn, and the user is told
-    nothing. One rule is about a complete main answer. `chunks`: the final has replacement
-    characters that the answer does not have, so its chunks were decoded one by one.
+    text, and no row says that it broke off, or its call with the result of one that ran.
+    `passed_off`: it is delivered as the reply of a successful turn. `silent`: the model is not
+    called again in the turn, and the user is told nothing. `chunks`: the final has replacement
+    characters that its whole answer has not, as its chunks were decoded one by one.
 
     Not a finding: a partial answer that is stored with a mark, or reported as partial; a partial
     answer that was streamed to the user and then replaced by a reply or an error; an answer that a
@@ -339,6 +337,9 @@ def _kept(trace: Trace, turn: Turn, broken: Exchange, after: Exchange | None) ->
     if parts and all(_is_part(row, said) or not row.text.strip() for _, row in rows):
         text = f"a part of {broken.called.key} is stored as an answer, and it broke off"
         yield Finding(f"{_CODE}.stored", text, (broken.n, parts[0]))
+    if broken.reply and (kept := kept_as_run(broken.reply, rows)):
+        text = f"a call of {broken.called.key}, which broke off, is stored with a result: {kept[1]}"
+        yield Finding(f"{_CODE}.stored", text, (broken.n, kept[0]))
 
 
 def _rows(trace: Trace, session: str, after_n: int, until_n: int) -> Iterator[tuple[int, Message]]:

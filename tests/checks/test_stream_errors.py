@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.truthfulness import stream_error_handled, truthful_outcome
-from harness.core.values.messages import assistant, user
+from harness.core.values.messages import Message, ToolResult, assistant, results, user
 from harness.core.values.plans import Kill, Raise, Sent
 from tests.checks.failing_worlds import SENT, FailingWorld
 from tests.checks.histories import Story, codes, use
@@ -61,6 +61,23 @@ def test_a_part_is_not_stored_as_an_answer() -> None:
     world.reply(WHOLE)
     (finding,) = stream_error_handled(world.final().end())
     assert (finding.code, finding.events) == ("stream_error_handled.stored", (broken, row))
+
+
+@pytest.mark.parametrize(
+    ("told", "rules"),
+    [
+        ("Interrupted.", ["stream_error_handled.stored"]),
+        ("OK", ["stream_error_handled.stored"]),
+        ("Not run: the answer broke off.", []),
+        ("Error: the call came in part; its input is incomplete.", []),
+        ("Abgebrochen, bevor der Aufruf vollst\u00e4ndig war.", []),
+    ],
+)
+def test_half_a_call_is_not_stored_as_one_that_ran(told: str, rules: list[str]) -> None:
+    call = use("list", id="t9")
+    world = FailingWorld().turn("Go.").breaks("", call)
+    world.row(Message("assistant", (call,)), results(ToolResult("t9", told, is_error=True)))
+    assert _asked_again(world) == rules
 
 
 def test_a_part_may_be_stored_with_a_mark() -> None:

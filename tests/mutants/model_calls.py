@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
 import msgspec
 
 from harness.agent import build
+from harness.agent.agent_loop import Loop
 from harness.agent.composition import is_on
 from harness.agent.guards.guard_protocol import UNPARSED
 from harness.agent.models.anthropic_blocks import read_block
@@ -17,8 +18,9 @@ from harness.agent.models.anthropic_model import AnthropicModel
 from harness.agent.models.failures import ModelFailure, stream_pieces
 from harness.agent.models.model_call import MAX_TOKENS, MODEL, ModelAnswer, Query, answer_of
 from harness.agent.models.openai_chat_model import OpenAIChatModel, _ChatAnswer
+from harness.agent.toolbox import error_result
 from harness.core.values.brief import Brief
-from harness.core.values.messages import Block, Json, Message, ToolUse, assistant
+from harness.core.values.messages import Block, Json, Message, ToolUse, assistant, results
 from tests.mutants import mutant
 from tests.mutants.second_model import SecondModel, Show, build_with, with_blocks
 
@@ -133,6 +135,49 @@ def runs_half_a_call(brief: Brief) -> None:
     The reference agent that trusts the SDK.
     """
     build(brief, model=RunsHalfACall(brief.anthropic(), stream=True)).run()
+
+
+class KeepsHalfACall(AnthropicModel):
+    """Takes what came of a stream, and knows by its reason whether that is all."""
+
+    def _streamed(
+        self, endpoint: Any, params: dict[str, Any], show: Callable[[str], None] | None
+    ) -> ModelAnswer:
+        with endpoint.stream(**params) as stream:
+            message = stream.get_final_message()
+        blocks = [read_block(block.to_dict()) for block in message.content]
+        return answer_of(blocks, message.stop_reason or "max_tokens")
+
+
+class _Interrupting(Loop):
+    words = "Interrupted."
+
+    def reject_cut_off(self, calls: Sequence[ToolUse], stop: str) -> None:
+        self.transcript.append(results(*(error_result(call, self.words) for call in calls)))
+
+
+class _Explaining(_Interrupting):
+    words = "Not run: the answer broke off."
+
+
+def _right_says_that_half_a_call_was_not_run(brief: Brief) -> None:
+    """The agent that keeps the call, and says that it came in part."""
+    build(brief, model=KeepsHalfACall(brief.anthropic(), stream=True), turn=_Explaining).run()
+
+
+@mutant(
+    breaks="model",
+    statement="A call of a stream that broke off is kept, and told as one that was interrupted",
+    scenario="answer-breaks-off/inside-a-call+stream",
+    killed_by="stream_error_handled.stored",
+    look_alike=_right_says_that_half_a_call_was_not_run,
+)
+def keeps_half_a_call(brief: Brief) -> None:
+    """Half a call is stored with the result of one that ran, so the model reads that it may have.
+
+    The reference agent that interrupts what never began.
+    """
+    build(brief, model=KeepsHalfACall(brief.anthropic(), stream=True), turn=_Interrupting).run()
 
 
 class ByPlace:

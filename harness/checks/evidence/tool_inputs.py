@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from harness.checks.evidence.turn_outcomes import plain
-from harness.core.values.messages import Json, canonical
+from harness.core.values.messages import Json, Message, canonical
 
 _HALF = re.compile("[\ud800-\udfff]|\\\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 """Half of a surrogate pair, raw or as a history keeps it. No UTF-8 can carry it, so an agent takes
@@ -180,3 +180,19 @@ def _same_text(given: str, ran: str) -> bool:
     if _HALF.search(given) is None:
         return False
     return _MARKED.sub("", given) == _MARKED.sub("", ran)
+
+
+_NEVER_WHOLE = re.compile(
+    r"\b(?:not|never|before|without|incomplete|unfinished|partial|brok|cut|lost|answer|response|stream"
+    r"|connection|invalid)|n't|[^\x00-\x7f]",
+    re.IGNORECASE,
+)
+"""How a result says that its call was not run, or came in part; another language is not read."""
+
+
+def kept_as_run(part: Message, rows: Iterable[tuple[int, Message]]) -> tuple[int, str] | None:
+    """The row that keeps a call of an answer that broke off, and the words of its result, if these
+    read as if the call had run: "Interrupted." says so of a call that was whole."""
+    calls = {use.id for use in part.tool_uses}
+    told = [(n, r.text) for n, row in rows for r in row.tool_results if r.id in calls]
+    return next(((n, text) for n, text in told if not _NEVER_WHOLE.search(text)), None)
