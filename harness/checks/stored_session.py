@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice, pairwise, takewhile
 
 from harness.checks.evidence.declarations import excused_by, needs
@@ -48,8 +48,8 @@ def reload_equivalence(history: History) -> Iterator[Finding | Case]:
     that was delivered. `order`: the reply is stored before the message. `blank`: a
     message without text is stored, and no later request can carry it. `duplicate`: a row or a reply
     is stored again. `gone`, `changed`: rows vanish or change their text without a compaction; an
-    answer may grow. `forgotten`: the first request after a start lacks the last reply, although the
-    store holds it. An agent may leave out a turn that failed. Source: invariant 27.
+    answer may grow. `forgotten`: a session's first request after a start lacks its last reply,
+    although the store has it. An agent may leave out a turn that failed. Source: invariant 27.
     """
     trace = history.trace
     yield from _replaced(trace)
@@ -98,24 +98,23 @@ def _lost(trace: Trace, turn: Turn) -> Iterator[Finding]:
 
 
 def _forgotten(trace: Trace) -> Iterator[Finding]:
-    """Yield the starts after which the first request lacks the last reply, although it is stored.
+    """Yield the starts after which a first request lacks the last reply, although it is stored.
 
-    If the store does not name the session of a row, only runs of one session are judged. The check
-    ends at the first compaction or request over the window, because later requests may be shorter.
+    The check ends at the first compaction or request over the window, because later requests may be
+    shorter.
     """
-    told = all(row.session for look in trace.stored for row in look.added)
-    if not told and len({turn.session for turn in trace.turns.values() if turn.delivery}) != 1:
-        return
+    sessions = {turn.session for turn in trace.turns.values() if turn.delivery}
     main = [e for e in trace.exchanges if e.purpose == "main" and not e.request.unread]
+    main = [e for e in main if e.called.session in sessions]
     for place, start in enumerate(trace.starts):
         end_n = trace.starts[place + 1].n if place + 1 < len(trace.starts) else trace.events[-1].n
-        first = next((e for e in main if start.n < e.n <= end_n), None)
-        if first is None or _may_be_less(trace, first):
-            continue
-        said = _said_last(trace, first)
-        if said is not None and not says(first.node, said.text):
-            text = f"{first.called.key}: the first request after the start lacks the last reply"
-            yield Finding("reload_equivalence.forgotten", text, (start.n, first.n))
+        asked = [e for e in main if start.n < e.n <= end_n]
+        firsts = {e.called.session: e for e in reversed(asked)}
+        for first in reversed(firsts.values()):
+            said = None if _may_be_less(trace, first) else _said_last(trace, first, sessions)
+            if said is not None and not says(first.node, said.text):
+                text = f"{first.called.key}: the first request after the start lacks the last reply"
+                yield Finding("reload_equivalence.forgotten", text, (start.n, first.n))
 
 
 def _may_be_less(trace: Trace, first: Exchange) -> bool:
@@ -125,16 +124,21 @@ def _may_be_less(trace: Trace, first: Exchange) -> bool:
     return compacted or any(WINDOW_RULES.intersection(e.called.refused) for e in over)
 
 
-def _said_last(trace: Trace, first: Exchange) -> Message | None:
+def _said_last(trace: Trace, first: Exchange, sessions: Collection[str]) -> Message | None:
     """The last stored reply before the first call of the request's turn, and after the last damage
     of the store's files.
 
-    A reply before the first user message does not count, because no request can begin with it.
+    A reply before the first user message does not count, because no request can begin with it. If
+    the store does not name the session of a row, its words do, where there are several.
     """
     session = first.called.session
     rows = _rows_before(trace, trace.turns[session, first.called.turn].opened_n, first.n)
     own = (row for row in rows.values() if row.session in ("", session))
     messages = [trace.messages.get(row.digest, Message("user")) for row in own]
+    if len(sessions) > 1 and not any(row.session for row in rows.values()):
+        words = {squeeze(s.request.text) for s in trace.sendings if s.called.session == session}
+        words |= {squeeze(turn.text) for turn in trace.turns.values() if turn.session == session}
+        messages = [message for message in messages if squeeze(message.text) in words]
     asked = next((i for i, m in enumerate(messages) if is_user_text(m) and m.text.strip()), None)
     if asked is None:
         return None

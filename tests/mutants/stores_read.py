@@ -31,6 +31,37 @@ class ShortSighted:
         return getattr(self._store, name)
 
 
+class OneSession:
+    """A store that gives the rows of one session back, and of others what came since the start."""
+
+    def __init__(self, store: Any) -> None:
+        self._store, self._past = store, dict[str, int]()
+
+    def load(self, session: str) -> Sequence[SessionRow]:
+        """All rows of the session that is asked for first."""
+        rows = self._store.load(session)
+        said = [n for n, row in enumerate(rows, 1) if row.message.role == "assistant"]
+        past = said[-1] if said and self._past else 0
+        return rows[self._past.setdefault(session, past) :]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+@mutant(
+    breaks="store",
+    statement="After a restart one session is restored, and the others begin anew (issue 32)",
+    scenario="words-of-another-user/started-again-between",
+    killed_by="reload_equivalence.forgotten",
+)
+def restores_one_session(brief: Brief) -> None:
+    """Who writes first after a start is known, and each other user is a stranger.
+
+    The reference agent with such a store.
+    """
+    build(brief, store=OneSession(brief.store)).run()
+
+
 @mutant(
     breaks="store",
     statement="The reader stopped at a run of zeros, and days of history were gone (incident 164)",
