@@ -18,6 +18,36 @@ from tests.mutants.changed_replies import ChangedReplies
 from tests.stores import wrong_parts
 
 
+class _Noting(Gateway):
+    def deliver(self, inbound: Inbound, outcome: Outcome) -> None:
+        super().deliver(inbound, outcome)
+        if self.unnoted_deliveries:
+            self.unnoted_deliveries.clear()
+            transcript = self.transcript_of(inbound.session)
+            transcript.resume(inbound)
+            self.turn(inbound, transcript)
+
+
+def _right_notes_a_delivery_later(brief: Brief) -> None:
+    """The agent that tries to note a delivery again, and not its turn."""
+    build(brief, store=brief.store).run()
+
+
+@mutant(
+    breaks="gateway",
+    statement="A turn is done again because its message could not be marked as done (issue 32)",
+    scenario="failing-store/full-at-the-note-of-a-delivery",
+    killed_by="outbound_once.twice",
+    look_alike=_right_notes_a_delivery_later,
+)
+def begins_again_when_the_note_fails(brief: Brief) -> None:
+    """The reply is out, the store refuses the note of it, and the whole turn comes again.
+
+    The reference agent with one retry around the turn and its note.
+    """
+    build(brief, gateway=_Noting, store=brief.store).run()
+
+
 class Remembering(Gateway):
     """Sends the last answer in place of an error."""
 
