@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from functools import partial
 
 from harness.agent import build
@@ -340,6 +341,20 @@ def tells_a_time_out_as_not_run(brief: Brief) -> None:
 
 def _flagged(call: ToolUse, result: ToolResult) -> ToolResult:
     return ToolResult(call.id, result.content, is_error=True)
+
+
+@mutant(
+    breaks="tools",
+    statement="A result is a template to the prompt: names in braces are filled with nothing",
+    scenario="what-the-tools-said/markup-and-quotes",
+    killed_by="result_carried.part",
+)
+def takes_results_for_templates(brief: Brief) -> None:
+    """Of `{name}` in a result, the model reads nothing.
+
+    The reference agent that formats each text.
+    """
+    play_with(brief, successes(lambda text: re.sub(r"\{\w+\}", "", text)))
 
 
 @mutant(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from harness.agent import build
 from harness.agent.agent_loop import Loop
 from harness.agent.models.failures import ModelFailure
@@ -10,6 +12,7 @@ from harness.core.values.brief import Brief
 from harness.core.values.messages import Message, Text, ToolResult, ToolUse, assistant, user
 from tests.mutants import mutant
 from tests.mutants.approvals_handled import play_asking
+from tests.mutants.changed_messages import ChangedMessages
 from tests.mutants.early import Early
 
 
@@ -197,3 +200,25 @@ def obeys_its_tools(brief: Brief) -> None:
     The reference agent that repeats results as instructions.
     """
     build(brief, turn=Obeys).run()
+
+
+class Formatted(ChangedMessages):
+    """A prompt that is formatted with nothing."""
+
+    def changed(self, text: str) -> str:
+        """The text without what a template would fill."""
+        return re.sub(r"\{\w+\}", "", text)
+
+
+@mutant(
+    breaks="gateway",
+    statement="A message is a template to the prompt: names in braces are filled with nothing",
+    scenario="pasted-into-the-chat/markup-and-quotes",
+    killed_by="inbound_exactly_once.changed",
+)
+def takes_messages_for_templates(brief: Brief) -> None:
+    """Of `{name}` in a message, the model reads nothing.
+
+    The reference agent that formats each text.
+    """
+    build(brief, gateway=Formatted).run()
