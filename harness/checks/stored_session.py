@@ -132,11 +132,13 @@ def _said_last(trace: Trace, first: Exchange, sessions: Collection[str]) -> Mess
     the store does not name the session of a row, its words do, where there are several.
     """
     session = first.called.session
-    rows = _rows_before(trace, trace.turns[session, first.called.turn].opened_n, first.n)
+    opened_n = trace.turns[session, first.called.turn].opened_n
+    rows = _rows_before(trace, opened_n, first.n)
     own = (row for row in rows.values() if row.session in ("", session))
     messages = [trace.messages.get(row.digest, Message("user")) for row in own]
     if len(sessions) > 1 and not any(row.session for row in rows.values()):
-        words = {squeeze(s.request.text) for s in trace.sendings if s.called.session == session}
+        told = (s for s in trace.sendings if s.called.session == session and s.n < opened_n)
+        words = {squeeze(sending.request.text) for sending in told}
         words |= {squeeze(turn.text) for turn in trace.turns.values() if turn.session == session}
         messages = [message for message in messages if squeeze(message.text) in words]
     asked = next((i for i, m in enumerate(messages) if is_user_text(m) and m.text.strip()), None)

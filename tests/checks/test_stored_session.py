@@ -322,6 +322,14 @@ def test_each_session_is_asked_after_a_start(forgets: bool) -> None:
     assert found == (["reload_equivalence.forgotten"] if forgets else [])
 
 
+def test_what_another_session_was_told_in_equal_words_is_not_asked_for() -> None:
+    story = Story(stores=False)
+    for session in ("ada", "bob"):
+        story.of(session).turn("Who keeps it?").row(user("Who keeps it?"), labels=["m1"])
+        story.reply("Cleo.").row(assistant("Cleo.")).final()
+    assert "reload_equivalence.forgotten" not in codes(reload_equivalence(story.end()))
+
+
 def test_a_reply_that_was_taken_out_of_the_store_is_not_asked_for() -> None:
     story = Story(stores=False).row(*PAST).gone("r1", "r2")
     story.turn("Hi.").row(user("Hi."), labels=["m1"]).reply("Yes?").row(assistant("Yes?")).final()

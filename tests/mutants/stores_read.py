@@ -31,6 +31,35 @@ class ShortSighted:
         return getattr(self._store, name)
 
 
+class ShortLines:
+    """A store whose reader has room for 64 kB of a line."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+
+    def load(self, session: str) -> Sequence[SessionRow]:
+        """The rows that fit."""
+        rows = self._store.load(session)
+        return [r for r in rows if sum(len(b.text) for b in r.message.tool_results) < 2**16]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+@mutant(
+    breaks="store",
+    statement="A line that is longer than the buffer of its reader is left out (issue 32)",
+    scenario="read-and-forgotten/in-a-line-of-90-kilobytes",
+    killed_by="reload_equivalence.duplicate",
+)
+def skips_long_lines(brief: Brief) -> None:
+    """Two large results in one row are stored, and after a restart they never were.
+
+    The reference agent with such a store.
+    """
+    build(brief, store=ShortLines(brief.store)).run()
+
+
 class OneSession:
     """A store that gives the rows of one session back, and of others what came since the start."""
 
