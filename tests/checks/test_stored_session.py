@@ -304,32 +304,6 @@ def test_a_turn_that_failed_may_be_left_out_after_a_start(status: str, found: li
     assert [code.rpartition(".")[2] for code in said] == found
 
 
-@pytest.mark.parametrize("forgets", [True, False])
-def test_each_session_is_asked_after_a_start(forgets: bool) -> None:
-    story = Story(stores=False)
-    for session in ("ada", "bob"):
-        story.of(session).turn(f"I am {session}.").row(user(f"I am {session}."), labels=["m1"])
-        story.reply(f"Hello, {session}.").row(assistant(f"Hello, {session}.")).final()
-    story.killed()
-    story.history.started(run="again", scenario="again", attempt=1)
-    for session in ("ada", "bob"):
-        story.of(session)
-        if forgets and session == "bob":
-            story.live.clear()
-        story.turn("Who am I?").row(user("Who am I?"), labels=["m2"])
-        story.reply(f"You are {session}.").row(assistant(f"You are {session}.")).final()
-    found = codes(reload_equivalence(story.end()))
-    assert found == (["reload_equivalence.forgotten"] if forgets else [])
-
-
-def test_what_another_session_was_told_in_equal_words_is_not_asked_for() -> None:
-    story = Story(stores=False)
-    for session in ("ada", "bob"):
-        story.of(session).turn("Who keeps it?").row(user("Who keeps it?"), labels=["m1"])
-        story.reply("Cleo.").row(assistant("Cleo.")).final()
-    assert "reload_equivalence.forgotten" not in codes(reload_equivalence(story.end()))
-
-
 def test_a_reply_that_was_taken_out_of_the_store_is_not_asked_for() -> None:
     story = Story(stores=False).row(*PAST).gone("r1", "r2")
     story.turn("Hi.").row(user("Hi."), labels=["m1"]).reply("Yes?").row(assistant("Yes?")).final()

@@ -84,7 +84,7 @@ class OneSession:
     killed_by="reload_equivalence.forgotten",
 )
 def restores_one_session(brief: Brief) -> None:
-    """Who writes first after a start is known, and each other user is a stranger.
+    """Who writes first after a start is known, and no other user is.
 
     The reference agent with such a store.
     """

@@ -74,7 +74,7 @@ _WAY = re.compile(
 
 
 _CLEARED = 10_000
-"""Up to this length a text is no reason to send nothing of it, where another as long is sent."""
+"""A text up to this length has room where another as long is sent."""
 
 
 def is_needless(trace: Trace, ask: Ask, said: str, sent: str, is_kept: bool) -> bool:
