@@ -191,8 +191,8 @@ _NEVER_WHOLE = re.compile(
 
 
 def kept_as_run(part: Message, rows: Iterable[tuple[int, Message]]) -> tuple[int, str] | None:
-    """The event that keeps a call of an answer that broke off, with a result that reads as if it had
-    run, and that result. "Interrupted." says so of a call that was whole."""
+    """The event that keeps a call of an answer that broke off, and its result, if that reads as if
+    the call had run. "Interrupted." says so of a call that was whole."""
     calls = {use.id for use in part.tool_uses}
     told = [(n, r.text) for n, row in rows for r in row.tool_results if r.id in calls]
     return next(((n, text) for n, text in told if not _NEVER_WHOLE.search(text)), None)
