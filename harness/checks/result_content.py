@@ -138,7 +138,8 @@ def result_carried(
     trace, masks = history.trace, _patterns(redacted)
     acted = {event.key for event in trace.events if isinstance(event, Effected)}
     for ask, run in _results(trace):
-        turn = _turn(trace, ask)
+        called = ask.exchange.called
+        turn = trace.turns.get((called.session, called.turn))
         if ask.sent is None or turn is None or run.failed or run.given_up:
             if ask.sent is not None and turn is not None:
                 told = _denied(ask.sent, run) if run.called.key in acted else None
@@ -149,7 +150,10 @@ def result_carried(
         result = _Result(trace, ask, run, texts, ask.sent, history)
         assert run.answered is not None
         found = _finding(_told(result, code), ask, run)
-        if reads_as_success(ask.sent):  # a kill may lose a result, and explains no other one
+        # A kill may lose a result, and explains no other one. A cancel explains no untruth about
+        # what had acted before it.
+        had_acted = run.called.key in acted and run.answered.n < turn.cancelled_n
+        if reads_as_success(ask.sent) or (had_acted and _denied(ask.sent, run)):
             yield from found
         else:
             yield Case("unread", found, turn, ask.sent_n, run.answered.n)
@@ -184,11 +188,6 @@ def _results(trace: Trace) -> Iterator[tuple[Ask, Execution]]:
                 sent = ToolResult(ask.use.id, text)
                 n, ms = main[at].n, main[at].called.at_ms
                 yield replace(ask, sent=sent, sent_n=n, sent_ms=ms), run
-
-
-def _turn(trace: Trace, ask: Ask) -> Turn | None:
-    called = ask.exchange.called
-    return trace.turns.get((called.session, called.turn))
 
 
 def _patterns(redacted: tuple[str, ...]) -> list[Pattern]:

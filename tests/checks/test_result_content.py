@@ -362,3 +362,14 @@ def test_a_running_call_is_not_told_by_the_error_of_another(told: str, expected:
     story = Story().turn("go").reply(use("poll"), use("list")).tool("no disk", error=True)
     story.tool(SENTENCE, steps=(Wait(11),)).told_as_error(told)
     assert codes(result_carried(story.reply("hm").final().end())) == expected
+
+
+@pytest.mark.parametrize(("acts", "rules"), [(True, ["result_carried.failed"]), (False, [])])
+def test_a_stop_is_no_reason_to_deny_what_had_acted_before_it(acts: bool, rules: list[str]) -> None:
+    story = Story().turn("go").reply(use("list")).tool("three files")
+    key = next(e.key for e in story.history.events if getattr(e, "seam", "") == "tool")
+    if acts:
+        story.history.effect(at_ms=0, session="main", turn=1, key=key, name="sent")
+    story.cancel().told("Not run: the user stopped it.", error=True).final("Stopped.")
+    told = story.turn("on").reply("x").final().end()
+    assert codes(result_carried(told)) == rules

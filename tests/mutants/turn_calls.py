@@ -189,6 +189,47 @@ def serves_the_first_answer(brief: Brief) -> None:
     play_asking(brief, partial(_take, kept=Path(brief.session_dir) / "answers.json"))
 
 
+class DeniesTheBatch(Loop):
+    """Tells each call of a stopped turn as not run, also those that ran."""
+
+    def result_of(self, call: ToolUse, earlier: Sequence[ToolUse]) -> ToolResult:
+        """A refusal once the user has stopped the turn."""
+        result = super().result_of(call, earlier)
+        denied = ToolResult(call.id, "Not run: the user cancelled the turn.", is_error=True)
+        return denied if self.is_cancelled() else result
+
+
+def _right_tells_what_ran_before_the_stop(brief: Brief) -> None:
+    """Adds to a result that the user stopped the turn after it."""
+    build(brief, turn=TellsTheStop).run()
+
+
+class TellsTheStop(Loop):
+    """Says at each call of a stopped turn that it was stopped."""
+
+    def result_of(self, call: ToolUse, earlier: Sequence[ToolUse]) -> ToolResult:
+        """The result, with the words that the rest of its batch will not run."""
+        result = super().result_of(call, earlier)
+        if result.is_error or not self.is_cancelled():
+            return result
+        return ToolResult(call.id, f"{result.text}\n[The user cancelled the turn after this call.]")
+
+
+@mutant(
+    breaks="turn",
+    statement="After a stop a call that ran is told as not run (anthropics/claude-code#64095)",
+    scenario="cancel/between-tools",
+    killed_by="result_carried.failed",
+    look_alike=_right_tells_what_ran_before_the_stop,
+)
+def stopped_batches_are_not_run(brief: Brief) -> None:
+    """After a stop the model reads of each call of the batch that it did not run.
+
+    The reference agent that answers the whole batch by its stop.
+    """
+    build(brief, turn=DeniesTheBatch).run()
+
+
 class FillsIn(Loop):
     """Writes a result for each call that a stop leaves over."""
 

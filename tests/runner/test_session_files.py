@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from harness.files import load_scenarios
 from harness.runner import Run, run
 
@@ -69,8 +71,11 @@ def test_equal_words_of_two_sessions_are_no_duplicates(tmp_path: Path) -> None:
     assert [finding.code for finding in found] == []
 
 
-def test_what_a_session_said_last_is_asked_where_its_rows_are_known(tmp_path: Path) -> None:
-    told = _played(tmp_path, forgets, "jsonl:{session}.jsonl").verdict.findings
+@pytest.mark.parametrize("store", ["jsonl:{session}.jsonl", "jsonl:."])
+def test_what_a_session_said_last_is_asked_by_its_name_or_its_words(
+    tmp_path: Path, store: str
+) -> None:
+    told = _played(tmp_path, forgets, store).verdict.findings
     assert "reload_equivalence.forgotten" in {finding.code for finding in told}
-    told = _played(tmp_path, forgets, "jsonl:.").verdict.findings
+    told = _played(tmp_path, remembers, store).verdict.findings
     assert "reload_equivalence.forgotten" not in {finding.code for finding in told}

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from harness.checks.conversation import append_only_prefix, history_faithful
+from harness.checks.append_only import append_only_prefix
+from harness.checks.conversation import history_faithful
 from harness.checks.false_stops import no_false_stop
 from harness.checks.message_delivery import inbound_exactly_once
 from harness.checks.prompt_size import compaction_progress, request_fits
