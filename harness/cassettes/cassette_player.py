@@ -58,13 +58,13 @@ class NoCalls(InputError):
     """A file that can be read, and holds no call to a model."""
 
 
-def indexes(path: Path, *, timed: bool = False) -> dict[str, CassetteIndex]:
+def indexes(path: Path) -> dict[str, CassetteIndex]:
     """The calls of a cassette file by the wire that they speak.
 
     Raises InputError as `load` does, and NoCalls for a file without a call to a model.
     """
     spoken: dict[str, CassetteIndex] = {}
-    for exchange in calls_of(path, timed=timed):
+    for exchange in calls_of(path):
         wire = wire_of(exchange.method, exchange.path)
         assert wire is not None, exchange.path
         spoken.setdefault(wire.name, CassetteIndex()).add(exchange)

@@ -59,7 +59,6 @@ class RecordingProxy:
         *,
         calls_max: int | None = None,
         clock: Clock | None = None,
-        port: int = 0,
         tell: Callable[[str], None] | None = None,
     ) -> None:
         self.failures: list[str] = []
@@ -68,11 +67,11 @@ class RecordingProxy:
         self._calls_max, self._calls = calls_max, 0
         self._clock = clock or RealClock()
         self._lock = threading.Lock()
-        self._server = Server(self._serve, port, join_s=_JOIN_S)
+        self._server = Server(self._serve, 0, join_s=_JOIN_S)
         self.token = self._server.token
 
     def start(self) -> str:
-        """Bind, listen and serve from now on; the base URL. InputError when the port is taken."""
+        """Bind, listen and serve from now on; the base URL."""
         self.url = self._server.start()
         return self.url
 
