@@ -137,10 +137,11 @@ def _said_last(trace: Trace, first: Exchange, sessions: Collection[str]) -> Mess
     own = (row for row in rows.values() if row.session in ("", session))
     messages = [trace.messages.get(row.digest, Message("user")) for row in own]
     if len(sessions) > 1 and not any(row.session for row in rows.values()):
-        told = (s for s in trace.sendings if s.called.session == session and s.n < opened_n)
-        words = {squeeze(sending.request.text) for sending in told}
-        words |= {squeeze(turn.text) for turn in trace.turns.values() if turn.session == session}
-        messages = [message for message in messages if squeeze(message.text) in words]
+        sent = (s for s in trace.sendings if s.called.session == session and s.n < opened_n)
+        told = {squeeze(sending.request.text) for sending in sent}
+        asked_of = {squeeze(turn.text) for turn in trace.turns.values() if turn.session == session}
+        # By side: what a user of this session says may be an answer in another one.
+        messages = [m for m in messages if squeeze(m.text) in (told if _is_reply(m) else asked_of)]
     asked = next((i for i, m in enumerate(messages) if is_user_text(m) and m.text.strip()), None)
     if asked is None:
         return None

@@ -33,3 +33,12 @@ def test_what_another_session_was_told_in_equal_words_is_not_asked_for() -> None
         story.of(session).turn("Who keeps it?").row(user("Who keeps it?"), labels=["m1"])
         story.reply("Cleo.").row(assistant("Cleo.")).final()
     assert "reload_equivalence.forgotten" not in codes(reload_equivalence(story.end()))
+
+
+def test_an_answer_in_one_session_is_not_asked_for_where_another_user_says_the_same() -> None:
+    story = Story(stores=False).of("ada").turn("Yes.").row(user("Yes."), labels=["m1"])
+    story.reply("Yes.").row(assistant("Yes.")).final().of("bob")
+    story.live.clear()
+    story.turn("Yes.").row(user("Yes."), labels=["m2"])
+    story.reply("Fine.").row(assistant("Fine.")).final()
+    assert "reload_equivalence.forgotten" not in codes(reload_equivalence(story.end()))
