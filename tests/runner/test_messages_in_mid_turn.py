@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.checks.message_delivery import inbound_exactly_once
 from harness.core.history.history import History
 from harness.core.scenario.scenario import (
     FaultSpec,
@@ -62,13 +63,15 @@ class Agent(Reader):
         self.history.append({"role": "user", "content": before + texts})
         while calls := self.asked():
             results = [self.result(call) for call in calls]
-            more = self.came() if self.policy in ("steer", "interrupt", "drop", "silent") else []
+            more = self.came() if self.policy not in ("queue", "collect") else []
             if self.policy in ("interrupt", "silent") and more:
                 self.history.append({"role": "user", "content": results})
                 if self.policy == "interrupt":
                     self.say("Stopped.", in_reply_to=taken[-1].id, status="cancelled")
                 self.turn(more)
                 return
+            if self.policy == "past":
+                self.history[0]["content"] += [{"type": "text", "text": m.text} for m in more]
             if self.policy == "steer":
                 taken = taken + more
                 results += [{"type": "text", "text": m.text} for m in more]
@@ -183,6 +186,15 @@ def test_a_message_that_is_taken_and_forgotten_is_lost(reader: str, policy: Inbo
     _, verdict, codes = played(reader, "drop", policy)
     assert verdict == "fail"
     assert "inbound_exactly_once.lost" in codes
+
+
+@pytest.mark.parametrize(
+    ("does", "words"),
+    [("past", ": main/model#3 holds it above what the model had read before"), ("drop", "")],
+)
+def test_a_message_that_is_put_into_the_past_is_told_as_such(does: str, words: str) -> None:
+    found = [f.message for f in inbound_exactly_once(played("thread", does, "steer")[0])]
+    assert found[0] == f"nothing is done about the message m2{words}"
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def why_unanswered(trace: Trace, turn: Turn) -> str:
     before = turn.came_in
     if before is None or not before.interrupted_n or "store" not in trace.seams:
         met = _met_last(trace, turn) or _reads_as_before(trace, turn)
-        return met or _key_as_before(trace, turn, name)
+        return met or _key_as_before(trace, turn, name) or _stands_in_past(trace, turn)
     if kept := inbound_rows(trace, before):
         is_last = kept[-1].place == len(_durable(trace, before)) - 1
         where = "the last row of the store, and no request after the start holds it"
@@ -114,6 +114,18 @@ def _key_as_before(trace: Trace, turn: Turn, name: str) -> str:
             return f": its session and id together read as those of {other.id} of {other.session}"
         if other.session != turn.session and other.id == name:
             return f": {other.session} has a message of the same id, which came before"
+    return ""
+
+
+def _stands_in_past(trace: Trace, turn: Turn) -> str:
+    """The request that holds a message above what the model had read before: a steered message that
+    was put into the past, where the model takes it for an old one."""
+    said, came = squeeze(turn.text), turn.delivery
+    for exchange in trace.exchanges if came and said and not turn.main else ():
+        is_own = exchange.called.session == turn.session and came and exchange.n > came.n
+        sides = [said in squeeze(m.text) for m in exchange.node.messages if m.role == "user"]
+        if is_own and any(sides[:-1]) and not sides[-1]:
+            return f": {exchange.called.key} holds it above what the model had read before"
     return ""
 
 
