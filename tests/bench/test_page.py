@@ -30,7 +30,7 @@ def test_a_known_reason_stands_on_the_page_only_where_its_law_is_broken() -> Non
     curve = Curve("judging", [Point(size, size / 1000, 5.0) for size in SIZES])
     for value, shown in ((1.01, 1), (0.99, 0)):
         text = page(_table(0.001), [curve], [Figure(name, value, 1.0)])
-        assert text.count(f"- {name}: ") == shown
+        assert text.count(f"| {name} | {value:.2f} | 1 | Noise. |") == shown
 
 
 def test_each_known_reason_is_of_a_figure_of_the_measures() -> None:
