@@ -82,15 +82,17 @@ def is_needless(trace: Trace, ask: Ask, said: str, sent: str, is_kept: bool) -> 
     to the rest: a place, a tool of the request, an offset. A longer text, of which nothing is kept
     (`is_kept`), counts where the same request holds another result of its length: there was room.
     """
-    session, words = ask.exchange.called.session, " ".join(own_words(Spelt(sent), Spelt(said)))
-    made = [e for e in trace.exchanges if e.called.session == session and e.n <= ask.sent_n]
-    others = (r for m in made[-1].node.newest() for r in m.tool_results) if made else ()
-    has_room = not is_kept and any(len(other.text) >= len(said) for other in others)
+    most = PREVIEWED if is_kept else _CLEARED
     if (
-        not WHOLE_CHARACTERS < len(said) < (_CLEARED if has_room else PREVIEWED)
+        not WHOLE_CHARACTERS < len(said) < most
         or len(sent) >= len(said)
         or trace.settings.get("window_tokens")
     ):
+        return False
+    session, words = ask.exchange.called.session, " ".join(own_words(Spelt(sent), Spelt(said)))
+    made = [e for e in trace.exchanges if e.called.session == session and e.n <= ask.sent_n]
+    others = (r for m in made[-1].node.newest() for r in m.tool_results) if made else ()
+    if len(said) >= PREVIEWED and not any(len(other.text) >= len(said) for other in others):
         return False
     if any(e.too_large or e.status == 413 for e in made) or _WAY.search(words):
         return False

@@ -121,10 +121,12 @@ def _stands_in_past(trace: Trace, turn: Turn) -> str:
     """The request that holds a message above what the model had read before: a steered message that
     was put into the past, where the model takes it for an old one."""
     said, came = squeeze(turn.text), turn.delivery
-    for exchange in trace.exchanges if came and said and not turn.main else ():
-        is_own = exchange.called.session == turn.session and came and exchange.n > came.n
-        sides = [said in squeeze(m.text) for m in exchange.node.messages if m.role == "user"]
-        if is_own and any(sides[:-1]) and not sides[-1]:
+    if came is None or not said or turn.main:
+        return ""
+    own = (e for e in trace.exchanges if e.n > came.n and e.called.session == turn.session)
+    for exchange in own:
+        held = [said in squeeze(m.text) for m in exchange.node.messages if m.role == "user"]
+        if any(held[:-1]) and not held[-1]:
             return f": {exchange.called.key} holds it above what the model had read before"
     return ""
 
