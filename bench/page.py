@@ -43,14 +43,14 @@ def page(table: Table, curves: Sequence[Curve], figures: Sequence[Figure]) -> st
         sizes=[f"{size:,}" for size in SIZES],
         curves=[*map(_curve, curves)],
         figures=figures,
-        reasons=_reasons(figures),
+        reasons=_reasons(),
     )
 
 
-def _reasons(figures: Sequence[Figure]) -> dict[str, str]:
-    """The known reasons of the laws that are broken in this run."""
+def _reasons() -> dict[str, str]:
+    """The known reasons by figure."""
     known = table_file.parse(REASONS.read_text("utf-8"), Reason, REASONS.name)
-    return {f.name: known[f.name].reason for f in figures if f.is_over and f.name in known}
+    return {name: row.reason for name, row in known.items()}
 
 
 def _machine() -> str:

@@ -110,8 +110,8 @@ def keeps_the_first_call(brief: Brief) -> None:
     build_with(FirstCall, brief)
 
 
-class RunsHalfACall(AnthropicModel):
-    """Does not wait for the terminal event."""
+class TakesWhatCame(AnthropicModel):
+    """Takes what came of a stream, and knows by its reason whether that is all."""
 
     def _streamed(
         self, endpoint: Any, params: dict[str, Any], show: Callable[[str], None] | None
@@ -119,8 +119,20 @@ class RunsHalfACall(AnthropicModel):
         with endpoint.stream(**params) as stream:
             message = stream.get_final_message()
         blocks = [read_block(block.to_dict()) for block in message.content]
+        return answer_of(blocks, self.stop_of(message))
+
+    def stop_of(self, message: Any) -> str:
+        """The reason with which an answer ended."""
+        return message.stop_reason or "max_tokens"
+
+
+class RunsHalfACall(TakesWhatCame):
+    """Does not wait for the terminal event."""
+
+    def stop_of(self, message: Any) -> str:
+        """The reason that the blocks would have."""
         has_calls = any(block.type == "tool_use" for block in message.content)
-        return answer_of(blocks, "tool_use" if has_calls else "end_turn")
+        return "tool_use" if has_calls else "end_turn"
 
 
 @mutant(
@@ -137,18 +149,6 @@ def runs_half_a_call(brief: Brief) -> None:
     build(brief, model=RunsHalfACall(brief.anthropic(), stream=True)).run()
 
 
-class KeepsHalfACall(AnthropicModel):
-    """Takes what came of a stream, and knows by its reason whether that is all."""
-
-    def _streamed(
-        self, endpoint: Any, params: dict[str, Any], show: Callable[[str], None] | None
-    ) -> ModelAnswer:
-        with endpoint.stream(**params) as stream:
-            message = stream.get_final_message()
-        blocks = [read_block(block.to_dict()) for block in message.content]
-        return answer_of(blocks, message.stop_reason or "max_tokens")
-
-
 class _Interrupting(Loop):
     words = "Interrupted."
 
@@ -162,7 +162,7 @@ class _Explaining(_Interrupting):
 
 def _right_says_that_half_a_call_was_not_run(brief: Brief) -> None:
     """The agent that keeps the call, and says that it came in part."""
-    build(brief, model=KeepsHalfACall(brief.anthropic(), stream=True), turn=_Explaining).run()
+    build(brief, model=TakesWhatCame(brief.anthropic(), stream=True), turn=_Explaining).run()
 
 
 @mutant(
@@ -177,7 +177,7 @@ def keeps_half_a_call(brief: Brief) -> None:
 
     The reference agent that interrupts what never began.
     """
-    build(brief, model=KeepsHalfACall(brief.anthropic(), stream=True), turn=_Interrupting).run()
+    build(brief, model=TakesWhatCame(brief.anthropic(), stream=True), turn=_Interrupting).run()
 
 
 class ByPlace:

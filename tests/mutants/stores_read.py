@@ -16,34 +16,35 @@ READ = 2
 """How many rows stand before the damage."""
 
 
-class ShortSighted:
-    """A store that gives what stands before the damage and what came since the start."""
+class _Reader:
+    """Another store, with a reader of its own kind."""
 
     def __init__(self, store: Any) -> None:
         self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+
+class ShortSighted(_Reader):
+    """A store that gives what stands before the damage and what came since the start."""
+
+    def __init__(self, store: Any) -> None:
+        super().__init__(store)
         self._lost = [row.id for row in store.rows("main")[READ:]] if store.notes else []
 
     def load(self, session: str) -> Sequence[SessionRow]:
         """The rows that a reader finds that gives up half-way."""
         return [row for row in self._store.load(session) if row.id not in self._lost]
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
 
-
-class ShortLines:
+class ShortLines(_Reader):
     """A store whose reader has room for 64 kB of a line."""
-
-    def __init__(self, store: Any) -> None:
-        self._store = store
 
     def load(self, session: str) -> Sequence[SessionRow]:
         """The rows that fit."""
         rows = self._store.load(session)
         return [r for r in rows if sum(len(b.text) for b in r.message.tool_results) < 2**16]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
 
 
 @mutant(
@@ -60,11 +61,12 @@ def skips_long_lines(brief: Brief) -> None:
     build(brief, store=ShortLines(brief.store)).run()
 
 
-class OneSession:
+class OneSession(_Reader):
     """A store that gives the rows of one session back, and of others what came since the start."""
 
     def __init__(self, store: Any) -> None:
-        self._store, self._past = store, dict[str, int]()
+        super().__init__(store)
+        self._past = dict[str, int]()
 
     def load(self, session: str) -> Sequence[SessionRow]:
         """All rows of the session that is asked for first."""
@@ -72,9 +74,6 @@ class OneSession:
         said = [n for n, row in enumerate(rows, 1) if row.message.role == "assistant"]
         past = said[-1] if said and self._past else 0
         return rows[self._past.setdefault(session, past) :]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
 
 
 @mutant(
