@@ -8,14 +8,18 @@ mostly does on the others as well. More wires are asked for by name, or each by 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from harness.cli.selection import check_files, narrow, on_wires
 from harness.comparison.writings import apart_from_wire, courses
 from harness.core.scenario.scenario import DEFAULT_WIRE, EVERY_WIRE, CassetteScript, Scenario
-from harness.core.values.profile import Profile
+from harness.core.values.profile import Profile, Streaming
 from harness.targets.spec import TargetSpec, resolve
+
+if TYPE_CHECKING:
+    from harness.doctor.probe import Probe
 
 Planned = list[tuple[str, Scenario]]
 
@@ -32,8 +36,9 @@ def for_agent(
 ) -> Planned:  # fmt: skip
     """Return the runs that `only` names, on the given wires; without wires each once.
 
-    With `plays`, an agent whose profile names no wire is greeted on one after the other. Raises
-    InputError for a file or a target that cannot be used, and when no run is left.
+    With `plays`, an agent is greeted for what its profile leaves open: on one wire after the other,
+    and with and without a stream. Raises InputError for a file or a target that cannot be used, and
+    when no run is left.
     """
     if wires and EVERY_WIRE not in wires:
         chosen = on_wires(narrow(planned, only), wires)
@@ -41,14 +46,15 @@ def for_agent(
         return chosen
     check_files(planned)  # first, because importing the target may change the folder
     spec = resolve(target) if target else None
-    known = spec.profile if spec else agent
-    profile = msgspec.structs.replace(known, wires=agent.wires or known.wires)
+    profile = agent.completed_by(spec.profile) if spec else agent
     found = for_profile(planned, only, profile)
     if wires:
         return found
-    choice = _open_wires(found)
-    greets = spec and plays and not profile.wires
-    return list(_once(found, _spoken(spec, choice) if spec and greets else profile.wires or choice))
+    choice = profile.wires or _open_wires(found)
+    if spec is None or not plays:
+        return list(_once(found, choice))
+    once = list(_once(found, profile.wires or _spoken(spec, choice)))
+    return list(_without_twins(once, _streaming(once, spec, profile)))
 
 
 def _open_wires(planned: Planned) -> tuple[str, ...]:
@@ -75,20 +81,37 @@ def _spoken(spec: TargetSpec, wires: Sequence[str]) -> tuple[str, ...]:
 
     Its source need not show it: its module may call the model by another module.
     """
-    from harness.doctor.probe import GREETING, scenario_of
+    return next(((wire,) for wire in wires if _greeted(spec, wire).trace.exchanges), ())
+
+
+def _streaming(planned: Planned, spec: TargetSpec, profile: Profile) -> Streaming:
+    """Whether the agent streams always, never, or as the scenario says.
+
+    Few agents look at what the scenario says, and would play each run with a stream twice. An agent
+    whose profile declares `streaming` owes both.
+    """
+    from harness.doctor.connections import stream_of
+
+    wire = next((run.wire for _, run in planned if run.stream), "")
+    if profile.stream != "either" or profile.capabilities.streaming or not wire:
+        return profile.stream
+    return stream_of(_greeted(spec, wire, stream) for stream in (False, True)) or "either"
+
+
+def _greeted(spec: TargetSpec, wire: str, stream: bool = False) -> Probe:
+    """What the agent does when it is greeted."""
+    from harness.doctor.probe import GREETING, Probe, scenario_of
     from harness.runner import run
 
-    for wire in wires:
-        greeting = scenario_of(GREETING, spec.profile, wire=wire)
-        if run(greeting, spec, isolate=spec.may_keep_state, capture="fd").history.trace.exchanges:
-            return (wire,)
-    return ()
+    greeting = scenario_of(GREETING, spec.profile, wire=wire, stream=stream)
+    played = run(greeting, spec, isolate=spec.may_keep_state, capture="fd")
+    return Probe(greeting, played.history.trace, played.verdict)
 
 
 def for_profile(planned: Planned, only: Sequence[str], profile: Profile) -> Planned:
     """Return the runs that `only` names, on the profile's wires. Raises InputError for none."""
     spoken = on_wires([*planned, *_carried(planned, profile.wires)], profile.wires)
-    return list(_without_twins(narrow(spoken, only), profile))
+    return list(_without_twins(narrow(spoken, only), profile.stream))
 
 
 def _carried(planned: Planned, wires: Collection[str]) -> Iterator[tuple[str, Scenario]]:
@@ -114,10 +137,11 @@ def _can_express(scenario: Scenario, wire: str) -> bool:
     return all("rule" not in s.settings and (not of or wire in of) for s, of in specs)
 
 
-def _without_twins(planned: Planned, profile: Profile) -> Iterator[tuple[str, Scenario]]:
-    """Drop the plain runs that a streamed run repeats, for an agent that always streams."""
-    streamed = {scenario.run_name for _, scenario in planned if scenario.stream}
+def _without_twins(planned: Planned, streaming: Streaming) -> Iterator[tuple[str, Scenario]]:
+    """Drop, of the same run with and without a stream, the one that repeats the other."""
+    names = {scenario.run_name for _, scenario in planned}
     for path, scenario in planned:
-        twin = f"{scenario.run_name}+stream" in streamed
-        if not (twin and profile.stream == "always"):
+        plain = scenario.run_name.removesuffix("+stream")
+        is_dropped = streaming == ("never" if scenario.stream else "always")
+        if not (is_dropped and {plain, f"{plain}+stream"} <= names):
             yield path, scenario

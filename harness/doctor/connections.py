@@ -11,6 +11,7 @@ import msgspec
 from harness.core.history.exchanges import Exchange
 from harness.core.scenario.scenario import ToolScript
 from harness.core.values.messages import Json
+from harness.core.values.profile import Streaming
 from harness.doctor.probe import Probe
 
 PATTERN_WORDS = 5
@@ -27,7 +28,7 @@ def streams(probe: Probe) -> bool | None:
     return any(e.request.stream for e in probe.main) if probe.main else None
 
 
-def stream_of(probes: Iterable[Probe]) -> Literal["never", "always", "either"] | None:
+def stream_of(probes: Iterable[Probe]) -> Streaming | None:
     """Whether the agent streams, from runs with and without the option `stream` on each wire; None
     if a run has no request."""
     asked = [streams(probe) for probe in probes]

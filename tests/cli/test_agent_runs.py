@@ -25,6 +25,14 @@ def lies(brief):
         brief.send("Leave me alone.", in_reply_to=message.id)
 
 
+def streams(brief):
+    for message in brief.inbox():
+        asked = [{"role": "user", "content": message.text}]
+        pieces = brief.openai().chat.completions.create(model="m", messages=asked, stream=True)
+        texts = [piece.choices[0].delta.content or "" for piece in pieces if piece.choices]
+        brief.send("".join(texts), in_reply_to=message.id)
+
+
 def silent(brief):
     for message in brief.inbox():
         brief.send("Good morning.", in_reply_to=message.id)
@@ -65,6 +73,27 @@ def test_an_agent_of_one_wire(
     in_process: Command, chats: Path, words: tuple[str, ...], runs: dict[str, str]
 ) -> None:
     assert played(in_process, "chats_of_this_test:agent", *words) == runs
+
+
+@pytest.mark.parametrize(
+    ("target", "declared", "streamed"),
+    [
+        ("chats_of_this_test:agent", "", [False]),
+        ("chats_of_this_test:streams", "", [True]),
+        ("reference", "", [False, True]),
+        ("reference?stream=true", "", [True]),
+        ("chats_of_this_test:agent", "stream: never\n", [False]),
+        ("chats_of_this_test:agent", "capabilities: {streaming: true}\n", [False, True]),
+        ("chats_of_this_test:silent", "", [False, True]),
+    ],
+)
+def test_of_a_run_with_and_without_a_stream_an_agent_plays_what_it_can(
+    in_process: Command, chats: Path, target: str, declared: str, streamed: list[bool]
+) -> None:
+    (chats / "greeting.yaml").write_text(f"{SCENARIO}stream: both\n")
+    (chats / "declared.yaml").write_text(f"wires: [openai-chat]\n{declared}")
+    found = played(in_process, target, "--profile", "declared.yaml")
+    assert [name.endswith("+stream") for name in found] == streamed
 
 
 def test_an_agent_of_all_wires_plays_the_first(in_process: Command, chats: Path) -> None:

@@ -12,6 +12,7 @@ from tests.cli.talks import Command
 
 SCENARIOS = {
     "greets": 'stream: both\ninbox: Hello\nscript: [{say: "Good morning."}]\n',
+    "streams": 'stream: true\ninbox: Hello\nscript: [{say: "Good morning."}]\n',
     "remembers": (
         "session: {messages: [{role: user, content: I am Ada.}, {role: assistant, content: Hi.}]}\n"
         'inbox: Who am I?\nscript: [{say: "Ada."}]\n'
@@ -94,7 +95,7 @@ def test_what_an_agent_lacks_is_not_applicable(
     assert verdicts == {
         "greets": "pass",
         "full-disk": "not_applicable",
-        "greets+stream": "not_applicable",
+        "streams+stream": "not_applicable",
         "remembers": "not_applicable",
         "remembers-more": "not_applicable",
         "sums-up": "not_applicable",

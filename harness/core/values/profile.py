@@ -30,6 +30,9 @@ Capability: TypeAlias = Literal[
     "approvals",
 ]
 
+Streaming: TypeAlias = Literal["never", "always", "either"]
+"""Whether an agent streams the answers of the model; `either`: as the scenario says."""
+
 Results: TypeAlias = Literal["blocks", "text", "verbatim"]
 """How an agent sends results of tools: as blocks of the API, as text of the user, or as blocks that
 hold each text as the tool gave it."""
@@ -126,7 +129,7 @@ class Profile(Strict, frozen=True, kw_only=True, omit_defaults=True):
 
     target: str = ""
     wires: tuple[str, ...] = ()
-    stream: Literal["never", "always", "either"] = "either"
+    stream: Streaming = "either"
     capabilities: Capabilities = Capabilities()
     turn_ending_tools: tuple[str, ...] = ()
     gives_up_after: FromOne | None = None
