@@ -54,3 +54,28 @@ def test_a_call_of_no_tool_may_be_the_last_failure() -> None:
         story = Story(settings=settings).turn("go").reply(use("pol")).refuse("no such tool")
         story.reply(use("pol")).final("It failed.", "failed", "error")
         assert codes(judge(story.end(), only="no_false_stop").findings) == found
+
+
+@pytest.mark.parametrize(
+    ("settings", "found"),
+    [
+        ({"profile": {"capabilities": {"compaction": False}}}, []),
+        ({"profile": {"capabilities": {"compaction": True}}}, ["expect.outcome"]),
+        ({}, ["expect.outcome"]),
+    ],
+)
+def test_without_compaction_a_prompt_that_is_too_long_may_end_the_turn(
+    settings: dict[str, Any], found: list[str]
+) -> None:
+    given = {"policy": "open", "expect": {"outcome": "completed"}, **settings}
+    story = Story(settings=given).turn("go").fail(400, "V23", refused=("V23",))
+    story.final("The conversation is too long.", "failed", "error")
+    assert codes(judge(story.end(), only="expect").findings) == found
+
+
+def test_without_compaction_any_other_refusal_is_owed_as_before() -> None:
+    profile = {"capabilities": {"compaction": False}}
+    given = {"policy": "open", "expect": {"outcome": "completed"}, "profile": profile}
+    story = Story(settings=given).turn("go").fail(529, "overloaded_error")
+    story.final("It failed.", "failed", "error")
+    assert codes(judge(story.end(), only="expect").findings) == ["expect.outcome"]

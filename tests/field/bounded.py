@@ -21,7 +21,7 @@ from tests.field.results import Line, runs_of
 END_S = 60.0
 """How long a command may take that was told to end."""
 
-BEAT_S = 0.2
+BEAT_S = 1.0
 
 Run = tuple[str, str]
 """The file of a run, and its name."""

@@ -387,14 +387,14 @@ def is_taken(sending: Sending) -> bool:
 
 
 def gave_up(trace: Trace, turn: Turn) -> bool:
-    """Whether a turn of an open script ends with an error after as many failures as the profile's
-    `gives_up_after`. Failures are failed tools, calls that never ran, and answers with a wrong end.
-    """
-    most = trace.profile.gives_up_after
-    if most is None or not trace.is_open or not turn.endings:
+    """Whether a turn of an open script ends with an error by policy: after `gives_up_after` failed
+    tools, calls that never ran and wrong ends, or too long for an agent without compaction."""
+    most, lacks = trace.profile.gives_up_after, trace.profile.declares("compaction") is False
+    if not (most or lacks) or not trace.is_open or not turn.endings:
         return False
     if claimed(turn.endings[-1]) not in ("failed_truthfully", "limit"):
         return False
     tools = sum(ask.execution is None or ask.execution.failed for ask in turn.asks)
     answers = sum(bool(wrong(e)) and not calls_tools(e) for e in turn.main)
-    return tools + answers >= most
+    is_too_long = lacks and any(e.too_large for e in turn.main[-1:])
+    return is_too_long or (most is not None and tools + answers >= most)
