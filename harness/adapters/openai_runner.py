@@ -159,7 +159,7 @@ def _tool(brief: Any, tool: Any) -> Any:
         if brief.cancelled(_SESSION.get()):
             return NOT_RUN
         try:
-            return answer_of(tool, json.loads(arguments or "{}"), context.tool_call_id)
+            return answer_of(tool, _input(arguments), context.tool_call_id)
         except ToolError as error:
             return f"Error: {error}"
 
@@ -250,7 +250,7 @@ class Turn:
 
 
 def _input(arguments: str) -> Any:
-    """The input that the user is shown; text that is not JSON as it is."""
+    """The input of a call; text that is not JSON as it is."""
     try:
         return json.loads(arguments or "{}")
     except ValueError:

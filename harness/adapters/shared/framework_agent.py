@@ -197,7 +197,13 @@ def _takes_text(found: Any) -> bool:
 
 
 def answer_of(tool: Any, given: Any, id: str = "") -> Any:
-    """What the tool says; raises ToolError for each failure, a lost connection too."""
+    """What the tool says; raises ToolError for each failure, a lost connection too.
+
+    A framework's own tools are functions with parameters, or those of an MCP server. Neither takes
+    an input that is not an object: the model reads why.
+    """
+    if not isinstance(given, Mapping):
+        raise ToolError("the input of the tool is not a JSON object")
     try:
         return tool.call(given, id=id)
     except (ToolError, RuntimeError, TimeoutError, ConnectionError) as error:

@@ -18,10 +18,12 @@ from harness.adapters.shared.framework_agent import (
     LACKS,
     FrameworkAgent,
     agent_of,
+    answer_of,
     converse,
     frameworks,
     may_run,
 )
+from harness.core.values.brief import ToolError
 from harness.core.values.errors import InputError
 from harness.core.values.profile import Capabilities, Profile, ProfileLimits
 from harness.targets import of_callable, resolve
@@ -223,3 +225,13 @@ def test_a_profile_is_completed_where_it_says_nothing() -> None:
     )
     assert own.completed_by(Profile()) is own
     assert Profile().completed_by(known) == known
+
+
+@pytest.mark.parametrize("given", [["17"], "17", None, '{"bill": "1'])
+def test_a_tool_takes_an_object_and_tells_the_model_of_any_other_input(given: Any) -> None:
+    called: list[Any] = []
+    tool = SimpleNamespace(call=lambda given, id: called.append(given) or "paid")
+    assert answer_of(tool, {"bill": "17"}) == "paid"
+    with pytest.raises(ToolError, match="not a JSON object"):
+        answer_of(tool, given)
+    assert called == [{"bill": "17"}]
