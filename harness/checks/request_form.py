@@ -7,7 +7,7 @@ message is checked once, where it first appears, so cost is linear in the sessio
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from itertools import pairwise, takewhile
 
@@ -95,10 +95,10 @@ def role_alternation(history: History, *, wire: bool = True) -> Iterator[Finding
     one message with their neighbour. `wire: false` leaves out the requests. The stored rows of a
     finished turn begin with its inbound message, alternate, and end with a reply; an answer that
     the provider paused may continue in the next row. `spiral`: five messages of the user in a row
-    have no answer in the request. This pattern shows that replies never reach the history; the next
-    answer answers all five again. What was stored before the run does not count. In a recording it
-    is advice: people write several messages in a row, and programs log their own rows in the user's
-    name.
+    have no answer in the request. So replies never reach the history, and the next answer answers
+    all five again. What was stored before the run, or stands before a summary, does not count. In a
+    recording it is advice: people write several messages in a row, and programs log their own rows
+    in the user's name.
     """
     trace = history.trace
     if wire:
@@ -114,9 +114,12 @@ def _on_the_wire(trace: Trace) -> Iterator[Finding]:
     unsent = unsent_answers(trace) if logged else frozenset()
     known: dict[int, int] = {}
     begun = set[tuple[str, str]]()
+    summaries = list[str]()
     for exchange in trace.exchanges:
         if exchange.purpose == "aux":
             continue
+        if exchange.purpose == "compact" and exchange.reply and exchange.reply.text.strip():
+            summaries.append(exchange.reply.text.strip())
         # Stored before the run, or said to another provider, whose API has another form.
         place = exchange.called.session, exchange.called.provider
         if place not in begun and not logged:
@@ -130,16 +133,17 @@ def _on_the_wire(trace: Trace) -> Iterator[Finding]:
                 text += f" (message {node.depth - 1})"
                 cause = Cause(subject=node.side)
                 yield Finding("role_alternation.wire", text, (exchange.n,), cause=cause)
-                if _unanswered(node, logged, known) == SPIRAL:
+                if _unanswered(node, logged, known, summaries) == SPIRAL:
                     text = f"{exchange.called.key}: {SPIRAL} messages of the user in a row, none "
                     text += "of them answered: replies are lost, and old questions asked again"
                     yield Finding("role_alternation.spiral", text, (exchange.n,))
             seen.add(id(node))
 
 
-def _unanswered(last: Node, logged: bool, known: dict[int, int]) -> int:
+def _unanswered(last: Node, logged: bool, known: dict[int, int], summaries: Sequence[str]) -> int:
     """The number of the user's own messages at the end of a list, without an answer between them.
-    `known` holds those of lists, so that a log of one side costs its length once."""
+    `known` holds those of lists, so that a log of one side costs its length once. A summary stands
+    for the answers to what is kept before it: Codex keeps each message of the user."""
     new, count = list[Node](), 0
     for node in takewhile(lambda node: node.side in ("user", "system"), last.back()):
         if id(node) in known:
@@ -148,6 +152,7 @@ def _unanswered(last: Node, logged: bool, known: dict[int, int]) -> int:
         new.append(node)
     for one in reversed(new):
         count += is_user_text(one.message) and not (logged and is_by_program(one.message))
+        count *= not any(summary in one.message.text for summary in summaries)
         known[id(one)] = count
     return count
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from harness.checks.request_form import (
     ends_with_user,
     nonblank_content,
@@ -220,3 +222,17 @@ def test_messages_of_the_user_that_were_stored_before_the_run_are_no_spiral() ->
 
     assert found(5, 1) == set()
     assert found(0, 5) == found(5, 5) == {"role_alternation.spiral"}
+
+
+@pytest.mark.parametrize(("kept", "found"), [("Two and two are four.", False), ("", True)])
+def test_questions_that_are_kept_beside_a_summary_are_no_spiral(kept: str, found: bool) -> None:
+    story, said = Story(), list[Any]()
+    for number in range(4):
+        said.append(user(f"Question {number}?"))
+        story.turn(f"Question {number}?").reply("Four.", messages=[*said]).final()
+        said.append(assistant("Four."))
+    story.turn("And now?").reply("Two and two are four.", purpose="compact", messages=[*said])
+    asked = [message for message in said if message.role == "user"]
+    summary = [user(f"A summary of what was said: {kept}")] if kept else []
+    story.reply("Yes.", messages=[*asked, *summary, user("And now?")]).final()
+    assert ("role_alternation.spiral" in codes(role_alternation(story.end()))) is found
