@@ -78,6 +78,8 @@ function past(text) {
 
 function offered({ name, description, input_schema: schema, needs_approval: needsApproval }) {
   const execute = async (input, { toolCallId: id, abortSignal }) => {
+    // A schema of Zod and an MCP server take an object alone; the model reads why.
+    if (Object.prototype.toString.call(input) !== '[object Object]') throw new Error('the input of the tool is not a JSON object');
     if (abortSignal?.aborted) throw new Error('Not run: the user has cancelled the turn.');
     const answer = await (await post(`${env.HARNESS_TOOLS_URL}/${name}`, { id, input })).json();
     if (answer.error || answer.is_error) throw new Error(answer.error ?? answer.content);
