@@ -120,6 +120,23 @@ def recorded_messages(contents: Iterable[dict[str, Json]]) -> Iterator[Message]:
         yield Message(role_of(content), blocks)
 
 
+def said_on(blocks: Iterable[Block]) -> list[Block]:
+    """The blocks of an answer, whose text goes on where the text part before it ended.
+
+    A client may keep each chunk's part of a stream: `text` of google-genai joins them with nothing.
+    """
+    whole: list[Block] = []
+    for block in blocks:
+        match whole[-1] if whole else None, block:
+            case Text(before, extra), Text(text, new):
+                whole[-1] = Text(before + text, {**extra, **new})
+            case Thinking(before, signature), Thinking(text, new_signature):
+                whole[-1] = Thinking(before + text, signature or new_signature)
+            case _:
+                whole.append(block)
+    return whole
+
+
 def role_of(content: dict[str, Json]) -> str:
     """The core's role of a content; one without a role is the user's."""
     role = f.text(content.get("role")) or "user"

@@ -17,6 +17,7 @@ from harness.providers.gemini.blocks import (
     parts_in,
     recorded_messages,
     role_of,
+    said_on,
 )
 from harness.providers.gemini.contents import SIGNER, broken
 from harness.providers.gemini.fields import declared, field_memory, system_of
@@ -50,6 +51,8 @@ class GeminiReading(Reading, frozen=True, gc=False):
 def _content(value: Json) -> tuple[Message, tuple[Broken, ...]]:
     flaws = tuple(broken(value))
     role, blocks = role_of(value), blocks_of(f.objects(parts_in(value)))
+    if role == "assistant":
+        blocks = tuple(said_on(blocks))
     if role == "user" and blocks and all(isinstance(block, ToolResult) for block in blocks):
         role = "tool"
     return Message(role, blocks), flaws

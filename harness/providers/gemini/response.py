@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from harness.core.transition.ports import Parsed
-from harness.core.values.messages import Block, Json, Message, Text, Thinking
+from harness.core.values.messages import Block, Json, Message, Text
 from harness.core.values.plans import ApiError
-from harness.providers.gemini.blocks import CallIds, blocks_of, get, parts_in
+from harness.providers.gemini.blocks import CallIds, blocks_of, get, parts_in, said_on
 from harness.providers.gemini.record import RECORD, error_of
 from harness.providers.shared import json_fields as f
 from harness.providers.shared import sse
@@ -38,18 +38,7 @@ class AnswerAssembly:
             self.stop = f.text(get(candidate, "finishReason")) or self.stop
             parts = parts_in(f.mapping(candidate.get("content")))
             blocks, self._ids = self._ids.named(blocks_of(f.objects(parts)))
-            self._append(blocks)
-
-    def _append(self, more: Iterable[Block]) -> None:
-        for block in more:
-            last = self._blocks[-1] if self._blocks else None
-            match last, block:
-                case Text(before, extra), Text(text, new):
-                    self._blocks[-1] = Text(before + text, {**extra, **new})
-                case Thinking(before, signature), Thinking(text, new_signature):
-                    self._blocks[-1] = Thinking(before + text, signature or new_signature)
-                case _:
-                    self._blocks.append(block)
+            self._blocks = said_on([*self._blocks, *blocks])
 
     def message(self) -> Message | None:
         """The message so far, without the empty text that a last chunk has; None before any."""

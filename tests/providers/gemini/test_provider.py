@@ -11,7 +11,7 @@ from harness.clock import VirtualClock
 from harness.core.history.events import Called
 from harness.core.scenario.scenario import Scenario, Turn
 from harness.core.values.calls import ModelRequest
-from harness.core.values.messages import ToolResult, ToolUse
+from harness.core.values.messages import Text, ToolResult, ToolUse
 from harness.core.values.plans import Head, Send
 from harness.providers import by_name
 from harness.providers.gemini.record import RECORD
@@ -129,6 +129,14 @@ def test_results_alone_are_a_side_of_their_own() -> None:
     mixed = (said("model", call()), said("user", done(), "and more"))
     roles = [message.role for message in read(asked(said("user", "go"), *turn, *mixed)).messages]
     assert roles == ["user", "assistant", "tool", "user", "assistant", "user"]
+
+
+def test_a_text_of_the_model_that_came_in_chunks_is_one_text() -> None:
+    turn = said("model", "I will lo", "ok.", {"text": ""}, call())
+    (text, use) = read(asked(said("user", "go"), turn)).messages[1].blocks
+    assert text == Text("I will look.")
+    assert isinstance(use, ToolUse)
+    assert len(read(asked(said("user", "one", "two"))).messages[0].blocks) == 2
 
 
 def test_a_recorded_call_at_vertex_is_one_of_this_api() -> None:
