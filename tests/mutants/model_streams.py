@@ -213,25 +213,25 @@ class FirstChoices:
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._client, name)
-        return FirstChoices(value) if name in ("chat", "completions") else value
+        return type(self)(value) if name in ("chat", "completions") else value
 
     def with_options(self, **options: Any) -> FirstChoices:
         """The same with other options."""
-        return FirstChoices(self._client.with_options(**options))
+        return type(self)(self._client.with_options(**options))
 
     def create(self, **params: Any) -> Any:
         """An answer."""
         answer = self._client.create(**params)
-        return _read(answer) if params.get("stream") else answer
+        return self.read(answer) if params.get("stream") else answer
 
-
-def _read(chunks: Any) -> Iterator[Any]:
-    for chunk in chunks:
-        try:
-            chunk.choices[0]
-        except IndexError as error:
-            raise ModelFailure("broken_stream", str(error)) from None
-        yield chunk
+    def read(self, chunks: Any) -> Iterator[Any]:
+        """The chunks of a stream."""
+        for chunk in chunks:
+            try:
+                chunk.choices[0]
+            except IndexError as error:
+                raise ModelFailure("broken_stream", str(error)) from None
+            yield chunk
 
 
 @mutant(
@@ -247,6 +247,32 @@ def reads_the_first_choice_of_each_chunk(brief: Brief) -> None:
     """
     stream = bool(brief.options.get("stream"))
     build(brief, model=OpenAIChatModel(FirstChoices(brief.openai()), stream, MODEL)).run()
+
+
+class FirstCalls(FirstChoices):
+    """The SDK's client, with one call in each chunk of a stream."""
+
+    def read(self, chunks: Any) -> Iterator[Any]:
+        """The chunks of a stream."""
+        for chunk in chunks:
+            for choice in chunk.choices:
+                choice.delta.tool_calls = (choice.delta.tool_calls or [])[:1]
+            yield chunk
+
+
+@mutant(
+    breaks="model",
+    statement="Only the first call of a chunk is read (BerriAI/litellm#27638)",
+    scenario="calls-glued-together/calls-in-one-chunk@openai-chat+stream",
+    killed_by="calls_handled.dropped",
+)
+def reads_the_first_call_of_each_chunk(brief: Brief) -> None:
+    """A server that sends two calls in one chunk is read as if it had sent one.
+
+    The reference agent with a client that reads first calls.
+    """
+    stream = bool(brief.options.get("stream"))
+    build(brief, model=OpenAIChatModel(FirstCalls(brief.openai()), stream, MODEL)).run()
 
 
 class ReadsToTheFirstFinishReason:

@@ -21,7 +21,7 @@ SEAMS = ("model",)
 _CHAT = (
     *("calls_all_at_index_0", "call_without_id", "call_id_late", "call_id_in_each_fragment"),
     *("calls_by_turns", "usage_without_choices", "all_in_the_last_chunk"),
-    "role_in_each_chunk",
+    *("role_in_each_chunk", "calls_in_one_chunk", "arguments_left_empty"),
 )
 _GEMINI = (
     *("no_stop_reason", "calls_without_ids", "chunk_without_candidates"),
@@ -80,6 +80,47 @@ def calls_by_turns(moment: Moment, plan: Plan) -> Plan:
     for place, (_, step) in zip(places, sorted(turns, key=lambda turn: turn[0]), strict=True):
         events[place] = step
     return tuple(events) if len(seen) > 1 else plan
+
+
+def calls_in_one_chunk(moment: Moment, plan: Plan) -> Plan:
+    """All tool calls of an answer come whole, in one chunk, as Gemini's and local servers do."""
+    events = stream.opened(plan)
+    places = [place for place, step in enumerate(events) if _calls(step)]
+    whole: dict[Json, dict[str, Json]] = {}
+    for call in (call for place in places for call in _calls(events[place])):
+        kept = whole.setdefault(call.get("index"), call)
+        if kept is not call:
+            arguments = _arguments(kept) + _arguments(call)
+            whole[call.get("index")] = _with_arguments(kept, arguments)
+    if len(places) < 2 or len(whole) < 2:
+        return plan
+    last = _with_calls(events[places[-1]], list(whole.values()))
+    return tuple(
+        last if place == places[-1] else step
+        for place, step in enumerate(events)
+        if place not in places[:-1]
+    )
+
+
+def arguments_left_empty(moment: Moment, plan: Plan) -> Plan:
+    """Arguments of `{}` come as an empty text: such a call is whole and takes nothing."""
+
+    def emptied(call: dict[str, Json]) -> dict[str, Json]:
+        return _with_arguments(call, "") if _arguments(call) == "{}" else call
+
+    return _refragmented(plan, emptied)
+
+
+def _arguments(call: dict[str, Json]) -> str:
+    said = call.get("function")
+    arguments = said.get("arguments") if isinstance(said, dict) else ""
+    return arguments if isinstance(arguments, str) else ""
+
+
+def _with_arguments(call: dict[str, Json], arguments: str) -> dict[str, Json]:
+    said = call.get("function")
+    said = said if isinstance(said, dict) else {}
+    return {**call, "function": {**said, "arguments": arguments}}
 
 
 def usage_without_choices(moment: Moment, plan: Plan) -> Plan:

@@ -168,6 +168,19 @@ def test_calls_by_turns_are_read_as_if_they_came_one_after_the_other() -> None:
     assert met.words == ask("", wire="openai-chat", turn=Turn(blocks=blocks)).words
 
 
+def test_calls_in_one_chunk_are_read_as_if_they_came_one_after_the_other() -> None:
+    calls = [{"type": "tool_use", "id": f"c{n}", "name": "f", "input": {"a": n}} for n in (1, 2)]
+    met = ask("sse.calls_in_one_chunk", wire="openai-chat", turn=Turn(blocks=tuple(calls)))
+    assert met.fired == ("sse.calls_in_one_chunk",)
+    assert met.words == 'tool_calls: None; c1: f({"a":1}); c2: f({"a":2})'
+
+
+def test_arguments_left_empty_are_an_empty_text() -> None:
+    calls = [{"type": "tool_use", "id": f"c{n}", "name": "f", "input": {}} for n in (1, 2)]
+    met = ask("sse.arguments_left_empty", wire="openai-chat", turn=Turn(blocks=tuple(calls)))
+    assert met.words == "tool_calls: None; c1: f(); c2: f()"
+
+
 def test_usage_only_at_the_start_makes_the_sdk_trip() -> None:
     met = ask("sse.usage_only_at_the_start")
     assert isinstance(met.error, AttributeError)

@@ -14,8 +14,12 @@ TWO = Turn(
     blocks=tuple({"type": "tool_use", "name": "write", "input": {"path": p}} for p in "ab"),
     optional=True,
 )
-MIXING = ("sse.calls_all_at_index_0", "sse.calls_by_turns")
+MIXING = ("sse.calls_all_at_index_0", "sse.calls_by_turns", "sse.calls_in_one_chunk")
 """What mixes up two calls that come at once."""
+
+WITHOUT_ARGUMENTS = Turn(
+    blocks=({"type": "tool_use", "name": "write", "input": {}},), optional=True
+)
 
 WIRES = ("anthropic", "openai-chat", "openai-responses", "gemini")
 MET = [
@@ -42,6 +46,8 @@ def _tiers() -> list[ParameterSet]:
 def test_the_reference_agent_survives(kind: str, wire: str, often: str) -> None:
     plain = kind == "sse.stream_to_a_plain_request"
     fields = {"script": (TWO, ANSWER)} if kind in MIXING else {}
+    if kind == "sse.arguments_left_empty":
+        fields = {"script": (WITHOUT_ARGUMENTS, ANSWER)}
     found = survive(kind, stream=not plain, often=often, fields={"wire": wire, **fields}, when=1)
     explained = EXPLAINED.get(kind, "-")
     assert [finding for finding in found if not finding.startswith(explained)] == []
