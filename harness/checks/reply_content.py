@@ -23,6 +23,7 @@ from harness.checks.evidence.shown_text import (
     is_only_ascii,
     is_shuffled,
     parts_read,
+    renumbered,
     spoken,
     stands_in,
     unlined_code,
@@ -144,16 +145,17 @@ class _Reply:
 def reply_carried(history: History) -> Iterator[Finding]:
     """The user reads the model's whole answer, once, and nothing else in its place.
 
-    Asked of finals that report a success. `cut`: only a part of the answer. `blocks`: only some of
-    its text blocks. `doubled`: the answer several times. `sewn`: beginnings of broken streams
-    before it. `before_call`: in its place the words that the model said beside a call; `earlier`:
-    an earlier answer of the turn; `other`: of another turn, also for a blank one; `session`: of
-    another session. `stand_in`: the words beside a call or of a tool, for a blank one. `stale`:
-    words of an earlier turn beside it. `thought`: what the model thought before it, as a part of
-    the answer. `escaped`: signs written for HTML, beside marks of Markdown that no page shows.
-    `code`: lines of code joined, or without indentation. `continuation`: only the end of an answer
-    that was truncated and continued. `replaced`: anything else in its place. `blocked`: it was not
-    read, under a status of the agent's own as of a guardrail, and later requests hold it as said.
+    Asked of finals that report a success. `cut`: only a part of the answer, its words run together,
+    or a list numbered otherwise. `blocks`: only some of its text blocks. `doubled`: it stands there
+    several times. `sewn`: beginnings of broken streams before it. `before_call`: in its place the
+    words that the model said beside a call; `earlier`: an earlier answer of the turn; `other`: of
+    another turn, also for a blank one; `session`: of another session. `stand_in`: the words beside
+    a call or of a tool, for a blank one. `stale`: words of an earlier turn beside it. `thought`:
+    what the model thought before it, as a part of the answer. `escaped`: signs written for HTML,
+    beside marks of Markdown that no page shows. `code`: lines of code joined, or without
+    indentation. `continuation`: only the end of an answer that was truncated and continued.
+    `replaced`: anything else in its place. `blocked`: it was not read, under a status of the
+    agent's own as of a guardrail, and later requests hold it as said.
 
     Not a finding: added words; other white space and marks; Markdown as HTML or plain text; a
     value of an answer that is JSON; several messages that give the whole; words of a child that
@@ -199,7 +201,7 @@ def _is_blank(reply: _Reply) -> bool:
 def _broken(reply: _Reply) -> _Broken | None:
     if any(map(reply.has, {reply.said, reply.continued})):
         added = _doubled(reply) or _continuation(reply) or _stale(reply) or _thought(reply)
-        return added or _escaped(reply) or _code(reply)
+        return added or _written(reply)
     if doubled := _doubled(reply):
         return doubled
     heirs = map(reply.shows, handed_over(reply.trace, reply.turn, reply.final.n))
@@ -300,13 +302,12 @@ def _thought(reply: _Reply) -> _Broken | None:
     return _Broken("thought", f"what the model thought, {thought[:SHOWN]!r}, as its answer")
 
 
-def _escaped(reply: _Reply) -> _Broken | None:
-    if not (sign := escaped_sign(reply.said, reply.final.request.text)):
-        return None
-    return _Broken("escaped", f"{sign!r} for a sign of the answer, whose Markdown is as it was")
-
-
-def _code(reply: _Reply) -> _Broken | None:
+def _written(reply: _Reply) -> _Broken | None:
+    """The signs, the numbers and the lines of an answer, as a channel may write them."""
+    if sign := escaped_sign(reply.said, reply.final.request.text):
+        return _Broken("escaped", f"{sign!r} for a sign of the answer, whose Markdown is as it was")
+    if number := renumbered(reply.said, reply.read.text):
+        return _Broken("cut", f"another number in the answer: {number}")
     line, *others = (unlined_code(reply.said, read.text) for read in reply.reads)
     words = f"code that has lost the ends or the indentation of its lines, at {line[:SHOWN]!r}"
     return _Broken("code", words) if line and all(others) else None
@@ -327,10 +328,8 @@ def _in_its_place(reply: _Reply) -> _Broken | None:
     """What the user reads after a blank answer."""
     if other := _of_another_turn(reply):
         return other
-    n = stands_in(reply.turn, reply.final)
-    return (
-        _Broken("stand_in", "words of a call or of a tool, after a blank answer", n) if n else None
-    )
+    n, words = stands_in(reply.turn, reply.final), "words of a call or of a tool"
+    return _Broken("stand_in", f"{words}, after a blank answer", n) if n else None
 
 
 def _of_another_turn(reply: _Reply) -> _Broken | None:
@@ -355,6 +354,8 @@ def _blocks(reply: _Reply) -> _Broken | None:
 
 def _cut(reply: _Reply) -> _Broken | None:
     """A part of the answer, without a note of that; or nothing of it."""
+    if squeeze(reply.said) in squeeze(reply.read.text):
+        return _Broken("cut", "the answer with some of its words run together")
     if is_only_ascii(reply.said, reply.read.text):
         return _Broken("cut", "the answer without some of its letters beyond ASCII")
     if is_shuffled(reply.said, reply.sent):

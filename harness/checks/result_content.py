@@ -19,6 +19,7 @@ from harness.checks.evidence.cut_results import (
     is_inside_a_character,
     is_needless,
     lack_of,
+    miscounted,
 )
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, KILL_BETWEEN, LIMIT, REFUSED_WRITE, Case
@@ -69,9 +70,8 @@ from harness.core.values.verdict import Cause, Finding
 from harness.core.values.visible_text import abridged
 
 _LEAST, _LEAST_OF_BLOCKS, _ACKNOWLEDGED = 1, 2, "ok"
-"""A text of one character is asked too, because a short word must stand there as a word: `0` is a
-value, and an agent may take it for none. Blocks may be joined, and their letters are one word then.
-The word that says nothing but that the tool ran may be said in other words."""
+"""A text of one character is asked too: `0` is a value, and an agent may take it for none. Blocks
+may be joined to one word. The word that says only that the tool ran may be said in other words."""
 
 _SHOWN = 60  # how much of a text a finding shows
 
@@ -111,16 +111,16 @@ def result_carried(
     """The model reads what the tool said: the result of a call that succeeded holds its text.
 
     All of its words are there, in their order and as often as the tool said them. Signs as in
-    `-40`, `a.b` and `C++` belong to a word. `lost`: the result is empty, or what a
-    language writes for nothing. `replaced`: it is another text. `other`: it is the result of
-    another call, turn, session or user, as from a cache. `part`: a block, a line, a picture or an
-    end is missing, changed or moved silently, or a character is cut. `clipped`: a short text is cut
-    with a notice that names no way to the rest, or a text is cleared before it was ever sent.
-    `failed`: it is told as an error. `discarded`: it is told as not run or by another's error,
-    beside a call that failed, or although it had acted before it failed. `invented`: no such call
-    ran, and the answer reads like a result. `encoded_twice`: it is JSON in JSON. `escaped`: its
-    signs are written as HTML writes them, as `&lt;`. `names`: of an object the model reads the bare
-    values. `voiced`: a message of the user or of the system repeats it, so that it reads as an
+    `-40`, `a.b` and `C++` belong to a word. `lost`: the result is empty, or what a language writes
+    for nothing. `replaced`: it is another text. `other`: it is the result of another call, turn,
+    session or user, as from a cache. `part`: a block, a line, a picture or an end is missing,
+    changed or moved silently, or a character is cut; a notice counts too few. `clipped`: a short
+    text is cut with a notice that names no way to the rest, or a text is cleared before it was ever
+    sent. `failed`: it is told as an error. `discarded`: it is told as not run or by another's
+    error, beside a call that failed, or although it had acted before it failed. `invented`: no such
+    call ran, and the answer reads like a result. `encoded_twice`: it is JSON in JSON. `escaped`:
+    its signs are written as HTML writes them, as `&lt;`. `names`: of an object the model reads the
+    bare values. `voiced`: a message of the user or of the system repeats it, so that it reads as an
     instruction. `white_space`, `code`: a line has lost its indentation or its end. A text is code
     if its tool's name, a mark in it or the setting `code` says so.
 
@@ -249,6 +249,8 @@ def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
 
 def _clipped(result: _Result, is_kept: bool) -> _Told | None:
     said, sent, how = result.said, result.sent.text, "is cut to" if is_kept else "is cleared to"
+    if count := miscounted(said, sent):
+        return _Told("part", count)
     words = f"of {len(said)} characters {how} {len(sent)}, and no way to the rest is told"
     told = _Told("clipped", words)
     return told if is_needless(result.trace, result.ask, said, sent, is_kept) else None

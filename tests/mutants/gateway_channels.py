@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import msgspec
@@ -35,6 +36,55 @@ class Folded(ChangedReplies):
 def folds_replies(brief: Brief) -> None:
     """A block of code goes out on one line. The reference agent that folds each reply."""
     build(brief, gateway=Folded).run()
+
+
+class OneSpeaker(ChangedReplies):
+    """Takes the name of a speaker for the end."""
+
+    def changed(self, inbound: Inbound, outcome: Outcome) -> str:
+        """The answer up to the first line that begins with a speaker."""
+        return re.split(r"(?m)^(?:User|Human|Assistant):", outcome.text)[0]
+
+
+@mutant(
+    breaks="gateway",
+    statement="A reply ends where a line begins with `User:` (nexu-io/open-design#3247)",
+    scenario="reply-as-the-model-said-it/with-words-that-programs-look-for",
+    killed_by="reply_carried.cut",
+)
+def ends_replies_at_a_speaker(brief: Brief) -> None:
+    """A dialogue that the model quotes is cut as if the model had spoken for the user.
+
+    The reference agent that cuts each reply at the name of a speaker.
+    """
+    build(brief, gateway=OneSpeaker).run()
+
+
+class FromOne(ChangedReplies):
+    """Numbers lists."""
+
+    def changed(self, inbound: Inbound, outcome: Outcome) -> str:
+        """The answer with the items of its lists numbered from 1."""
+        lines, number = list[str](), 0
+        for line in outcome.text.splitlines():
+            item = re.match(r"\d+\. ", line)
+            number = number + 1 if item else 0
+            lines.append(f"{number}. {line[item.end() :]}" if item else line)
+        return "\n".join(lines)
+
+
+@mutant(
+    breaks="gateway",
+    statement="A list that begins with step 3 is numbered from 1, beside words about step 3",
+    scenario="reply-as-the-model-said-it/with-words-that-programs-look-for",
+    killed_by="reply_carried.cut",
+)
+def numbers_lists_from_1(brief: Brief) -> None:
+    """The text speaks of steps 3 and 4, and the list of 1 and 2.
+
+    The reference agent that numbers each list of a reply.
+    """
+    build(brief, gateway=FromOne).run()
 
 
 class ByJoinedKey(Gateway):

@@ -130,6 +130,31 @@ def half_answer_is_whole(brief: Brief) -> None:
     build_with(HalfAnswerIsWhole, brief)
 
 
+class BadCallIsAnEnd(SecondModel):
+    """Takes a stop reason that it does not know for an end."""
+
+    def answered(self, answer: ModelAnswer, query: Query) -> ModelAnswer:
+        """The answer, with words in place of a call that was badly written."""
+        if answer.stop != "MALFORMED_FUNCTION_CALL":
+            return answer
+        said = assistant(Text("(no text)"))
+        return msgspec.structs.replace(answer, stop="end_turn", message=said)
+
+
+@mutant(
+    breaks="model",
+    statement="A call that Gemini wrote badly is an end (NousResearch/hermes-agent#83869)",
+    scenario="bad-endings/malformed-call@gemini+stream",
+    killed_by="truthful_outcome.unfinished",
+)
+def takes_a_bad_call_for_an_end(brief: Brief) -> None:
+    """An unknown stop reason is read as an end, and the user is told "(no text)" as an answer.
+
+    The reference agent behind such a client.
+    """
+    build_with(BadCallIsAnEnd, brief)
+
+
 class KnowsOneLineEnd(SecondModel):
     """Finds no event in a stream with other line ends."""
 
@@ -263,7 +288,7 @@ class FirstCalls(FirstChoices):
 @mutant(
     breaks="model",
     statement="Only the first call of a chunk is read (BerriAI/litellm#27638)",
-    scenario="calls-glued-together/calls-in-one-chunk@openai-chat+stream",
+    scenario="calls-in-other-forms@openai-chat+stream",
     killed_by="calls_handled.dropped",
 )
 def reads_the_first_call_of_each_chunk(brief: Brief) -> None:

@@ -33,6 +33,25 @@ def clips_results_with_a_notice(brief: Brief) -> None:
     play_with(brief, successes(lambda text: clip(text, 300)))
 
 
+def _cut_twice(text: str) -> str:
+    kept = text[:400]
+    return text if kept == text else f"{kept[:300]}\n[{len(kept) - 300} characters left out]"
+
+
+@mutant(
+    breaks="tools",
+    statement="A second cut counts only what the first one left (openai/codex#35421)",
+    scenario="what-the-tools-said/a-whole-page",
+    killed_by="result_carried.part",
+)
+def counts_the_second_cut_alone(brief: Brief) -> None:
+    """Two layers cut a result. The first says nothing, and the second counts what it got.
+
+    The reference agent that cuts each result twice.
+    """
+    play_with(brief, successes(_cut_twice))
+
+
 @mutant(
     breaks="tools",
     statement="White space of results is collapsed, and with it the indentation of code",

@@ -35,6 +35,24 @@ def is_announced(said: str, sent: str) -> bool:
     return bool(_PLACE.search(words) and not _PLACE.search(said))
 
 
+_COUNT = re.compile(
+    r"(\d[\d,]{0,15})(?: more (?:characters|chars)\b|(?: more)? (?:characters|chars)\W{0,3}"
+    r"(?:(?:were|are|was|have been) )?"
+    r"(?:left out|omitted|truncated|removed|elided|cut\b|skipped|not shown|dropped|clipped))",
+    re.IGNORECASE,
+)
+
+
+def miscounted(said: str, sent: str) -> str:
+    """How a notice counts fewer than half of the characters that are left out; "" if none does. One
+    cut said nothing, and a second one counted what it got (openai/codex#35421)."""
+    counts = [int(found[1].replace(",", "")) for found in _COUNT.finditer(sent)]
+    gone = len(said) - len(sent)
+    if not counts or _COUNT.search(said) or sum(counts) * 2 >= gone:
+        return ""
+    return f"says that {sum(counts)} characters are left out, and some {gone} are"
+
+
 _AS_LONG = 0.9
 """From this share of its length on, a text that lacks a word and has another one was changed."""
 

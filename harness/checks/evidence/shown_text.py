@@ -225,6 +225,22 @@ def is_only_ascii(said: str, read: str) -> bool:
     return not said.isascii() and is_asked(bare) and squeeze(bare) in squeeze(seen)
 
 
+_ITEM = re.compile(r"^ *(\d{1,3})[.)] +(\S.*)$", re.MULTILINE)
+
+
+def renumbered(said: str, read: str) -> str:
+    """How the first item of a list is numbered otherwise; "" if none is. CommonMark numbers a list
+    on from its first item, and what writes an answer as a page may leave numbers out."""
+    items = {words.strip(): number for number, words in _ITEM.findall(read)}
+    before = ""
+    for line in filter(str.strip, said.splitlines()):
+        item, is_first = _ITEM.match(line), not (_ITEM.match(before) or before.startswith(" "))
+        before = line
+        if item and is_first and items.get(item[2].strip(), item[1]) != item[1]:
+            return f"{items[item[2].strip()]}. for {item[1]}. of a list"
+    return ""
+
+
 def is_shuffled(said: str, messages: list[str]) -> bool:
     """Whether messages are an answer in parts, and no more, in another order than it has."""
     whole, parts = squeeze(said), [part for part in map(squeeze, messages) if part]

@@ -31,9 +31,9 @@ _CALLING_STOPS = _TOOL_STOPS | {"completed"}
 _BAD_STOPS: dict[str | None, str] = {
     **dict.fromkeys(_REFUSED, "refused"),
     **dict.fromkeys([*TRUNCATED_STOPS, _FULL, "incomplete", None], "truncated"),
-    **dict.fromkeys([*_TOOL_STOPS, "pause_turn"], "unfinished"),
+    **dict.fromkeys([*_TOOL_STOPS, "pause_turn", "MALFORMED_FUNCTION_CALL"], "unfinished"),
 }
-"""The fault of a stop reason that ends a turn; None: the terminal event is missing."""
+"""The fault of a stop reason that ends a turn; None: no terminal event. Last: hermes-agent#83869."""
 
 FINAL_STOPS = _REFUSED | {_FULL}
 """Stop reasons that the same request gets again."""

@@ -288,7 +288,8 @@ def _stopped(events: Plan, first: int, place: int, reason: str) -> Plan:
     content = {"parts": kept, "role": "model"} if kept else {"role": "model"}
     last = stream.with_candidate(events[end], finishReason=reason, content=content)
     before = events[: min(place, end)]
-    return (*before, last if not before else Send(last.data), *events[end + 1 :])
+    last = Send(last.data) if before else stream.headed(last, events[0])
+    return (*before, last, *events[end + 1 :])
 
 
 def _bent(plan: Plan, bend: Callable[[Plan], Plan]) -> Plan:

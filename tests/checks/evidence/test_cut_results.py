@@ -7,6 +7,7 @@ from unicodedata import normalize
 
 import pytest
 
+from harness.checks.evidence.cut_results import miscounted
 from harness.checks.result_content import result_carried
 from tests.checks.failing_worlds import FailingWorld
 from tests.checks.histories import Story, codes, use
@@ -67,3 +68,21 @@ def test_signs_that_were_written_otherwise_are_named() -> None:
     story = Story().turn("go").reply(use("list")).tool(said).told(normalize("NFKC", said))
     (found,) = result_carried(story.reply("done").final().end())
     assert "has '2' where its tool said '²'" in found.message
+
+
+@pytest.mark.parametrize(
+    ("notice", "words"),
+    [
+        ("[100 characters left out]", "100 characters"),
+        ("... (1,2 more chars)", "12 characters"),
+        ("[1,800 characters were truncated]", ""),
+        ("[2,000 characters in all; 100 shown]", ""),
+        ("[cut at 200 characters; ask with an offset]", ""),
+        ("[500 tokens truncated]", ""),
+    ],
+)
+def test_a_notice_counts_what_is_left_out(notice: str, words: str) -> None:
+    said = "x" * 2_000
+    told = miscounted(said, f"{said[:200]}\n{notice}")
+    assert told.startswith(f"says that {words} are left out") if words else not told
+    assert miscounted(f"{said}\n{notice}", f"{said[:200]}\n{notice}") == ""  # the tool's own words

@@ -1,0 +1,41 @@
+"""Words that a reply runs together, and the numbers of its lists."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checks.reply_content import reply_carried
+from tests.checks.histories import Story
+
+
+def _found(said: str, read: str) -> list[str]:
+    story = Story().turn("How do I bake?").reply(said).final(read)
+    return [finding.message for finding in reply_carried(story.end())]
+
+
+def test_words_that_are_run_together_are_told_as_such() -> None:
+    said = "Take the flour and the water, e\u0301clairs too, and wait for an hour."
+    found = _found(said, said.replace("and the water", "andthewater"))
+    assert found == ["the user reads the answer with some of its words run together"]
+
+
+NUMBERED = (
+    "Steps 3 and 5 are yours:\n\n3. Mix the flour.\n5. Bake it.\n\nThen:\n\n1. Eat.\n1. Sleep."
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (NUMBERED.replace("3. M", "1. M").replace("5. B", "2. B"), "1. for 3. of a list"),
+        (
+            NUMBERED.replace("5. B", "4. B").replace("1. S", "2. S"),
+            [],
+        ),  # as CommonMark numbers them
+        (NUMBERED.replace("3. ", "").replace("5. ", "").replace("1. ", ""), ""),
+        (NUMBERED.replace(". ", ") "), ""),
+    ],
+)
+def test_a_list_begins_with_the_number_of_the_answer(text: str, words: str) -> None:
+    told = [f"the user reads another number in the answer: {words}"] if words else []
+    assert _found(NUMBERED, text) == told
