@@ -39,3 +39,20 @@ NUMBERED = (
 def test_a_list_begins_with_the_number_of_the_answer(text: str, words: str) -> None:
     told = [f"the user reads another number in the answer: {words}"] if words else []
     assert _found(NUMBERED, text) == told
+
+
+SILENCE = "It says\nNO_REPLY\nwhere a bot may be silent. The word NO_REPLY is no answer."
+
+
+@pytest.mark.parametrize(
+    ("read", "is_cut"),
+    [
+        (SILENCE, False),
+        (SILENCE.replace("NO_REPLY\n", ""), False),
+        (SILENCE.replace("word NO_REPLY", "word"), True),
+        (SILENCE.replace("NO_REPLY", ""), True),
+    ],
+)
+def test_a_word_for_silence_inside_a_line_is_for_the_user(read: str, is_cut: bool) -> None:
+    found = _found(SILENCE, read)
+    assert (len(found) == 1 and "lacks or changes its middle" in found[0]) if is_cut else not found

@@ -60,6 +60,28 @@ def ends_replies_at_a_speaker(brief: Brief) -> None:
     build(brief, gateway=OneSpeaker).run()
 
 
+class Silence(ChangedReplies):
+    """Takes a word out of each reply."""
+
+    def changed(self, inbound: Inbound, outcome: Outcome) -> str:
+        """The answer without the word by which the model says nothing."""
+        return outcome.text.replace("NO_REPLY", "").strip() or outcome.text
+
+
+@mutant(
+    breaks="gateway",
+    statement="A sentence about `NO_REPLY` loses the word (openclaw's word for no reply)",
+    scenario="reply-as-the-model-said-it/with-words-that-programs-look-for",
+    killed_by="reply_carried.cut",
+)
+def cuts_the_word_for_silence(brief: Brief) -> None:
+    """The word that keeps a reply back is cut out of sentences that speak about it.
+
+    The reference agent that takes the word out of each reply.
+    """
+    build(brief, gateway=Silence).run()
+
+
 class FromOne(ChangedReplies):
     """Numbers lists."""
 

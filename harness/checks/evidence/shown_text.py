@@ -28,6 +28,7 @@ from harness.core.history.trace import Delivery, Trace, Turn
 from harness.core.values.carried_text import Spelt, is_asked, lost_parts
 from harness.core.values.messages import Json, Opaque, Text, Thinking, canonical
 from harness.core.values.patterns import is_in, pattern_of
+from harness.core.values.profile import SILENT
 
 
 def shown(sendings: Iterable[Sending]) -> Iterator[tuple[str, tuple[Sending, ...]]]:
@@ -111,6 +112,8 @@ def _without(words: str, text: str) -> str:
     first, gap, last = words.partition("…")
     if not first or first not in text:
         return text
+    if words in SILENT and not gap:  # inside a line the model speaks about the word
+        return re.sub(rf"(?m)^[ \t]*{words}|{words}[ \t]*$", "", text)
     kept, at = list[str](), 0
     while (begun := text.find(first, at)) >= 0:
         ended = text.find(last, begun + len(first)) if gap else begun + len(first)

@@ -33,7 +33,7 @@ _BAD_STOPS: dict[str | None, str] = {
     **dict.fromkeys([*TRUNCATED_STOPS, _FULL, "incomplete", None], "truncated"),
     **dict.fromkeys([*_TOOL_STOPS, "pause_turn", "MALFORMED_FUNCTION_CALL"], "unfinished"),
 }
-"""The fault of a stop reason that ends a turn; None: no terminal event. Last: hermes-agent#83869."""
+"""The fault of a stop reason that ends a turn; None: no terminal event. Last: hermes-agent#83869"""
 
 FINAL_STOPS = _REFUSED | {_FULL}
 """Stop reasons that the same request gets again."""
