@@ -58,7 +58,7 @@ from harness.checks.evidence.stored_messages import (
 )
 from harness.checks.evidence.told_results import is_reflowed
 from harness.checks.evidence.turn_outcomes import claimed, is_local, is_resent, is_waiting
-from harness.core.history.exchanges import Crossing, Exchange, Sending
+from harness.core.history.exchanges import Crossing, Exchange, Node, Sending
 from harness.core.history.history import History
 from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
@@ -341,11 +341,13 @@ def _overlap(earlier: _Stretch, later: _Stretch) -> bool:
 
 
 def _stretches(trace: Trace) -> Iterator[_Stretch]:
-    asked: dict[str, list[tuple[int, str]]] = {}
+    asked: dict[str, list[tuple[int, str, Node]]] = {}
     for exchange in trace.exchanges:
         if exchange.purpose == "main":
             newest = squeeze("".join(m.text for m in exchange.node.newest()))
-            asked.setdefault(exchange.called.session, []).append((exchange.n, newest))
+            asked.setdefault(exchange.called.session, []).append(
+                (exchange.n, newest, exchange.node)
+            )
     ended = {
         (s.called.session, name): s.n
         for s in reversed(trace.sendings)
@@ -360,7 +362,8 @@ def _stretches(trace: Trace) -> Iterator[_Stretch]:
         requests = asked.get(turn.session, [])
         start = bisect_right(requests, opened, key=itemgetter(0))
         later = (requests[place] for place in range(start, len(requests)))
-        first_n = next((n for n, newest in later if text in newest), 0)
+        old = requests[start - 1][2] if start else None  # asked again, it has another's equal words
+        first_n = next((n for n, newest, node in later if text in newest and node is not old), 0)
         last_n = ended.get((turn.session, turn.delivery.inbound.id), 0)
         if 0 < first_n < last_n:  # a later request that quotes the message does not work on it
             yield _Stretch(turn.delivery.inbound.id, turn.session, first_n, last_n)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples.agents.gateway import agent as gateway
 from harness.checks.message_delivery import inbound_exactly_once
 from harness.core.history.history import History
 from harness.core.scenario.scenario import (
@@ -384,3 +385,13 @@ def test_one_reply_may_name_several_messages(is_named: bool) -> None:
     assert (done.verdict.verdict, [f.code for f in done.verdict.findings]) == ("pass", [])
     said = done.history.trace.sendings[0].request
     assert said.answers == (("m1", "m2") if is_named else ())
+
+
+def test_a_request_that_is_sent_again_holds_no_message_that_came_since() -> None:
+    """Two messages have equal words, and the second comes before the first one is asked again."""
+    inbox = (InboxItem(text="yes"), InboxItem(text="yes", when={"after": "main/model#1"}))
+    busy = FaultSpec(kind="http.status", settings={"status": 529}, when=1)
+    script = (Turn(say="Done.", times="forever"),)
+    scenario = Scenario(name="equal", policy="open", inbox=inbox, script=script, faults=(busy,))
+    played = run(msgspec.structs.replace(scenario, profile=Profile(inbound="queue")), gateway)
+    assert [finding.code for finding in played.verdict.findings] == []

@@ -200,6 +200,8 @@ class ModelSeam:
         is_read = past.turn_calls[session] and any(m.tool_results for m in newest)
         own = () if is_read else (past.open_inbound(session),)
         held = tuple(n for n in self._held(session, sent, own) if n in waiting)
+        # What is asked again as it was holds no message that has come since: equal words are old.
+        held = held if reading.added or not past.is_open(session) else ()
         is_next = past.profile.inbound_policy(session) == "interrupt" and past.turn_calls[session]
         begins = held and (is_next or past.reply_refused(session))
         if begins or (not past.is_open(session) and (held or not turn)):
