@@ -20,12 +20,14 @@ from harness.checks.evidence.excuses import (
     REWRITTEN_STORE,
     Case,
 )
-from harness.checks.evidence.stored_messages import squeeze
+from harness.checks.evidence.stored_messages import says, squeeze
+from harness.checks.evidence.turn_outcomes import claimed
 from harness.core.history.events import Effected
 from harness.core.history.exchanges import Ask, Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
-from harness.core.values.verdict import Finding
+from harness.core.values.messages import side
+from harness.core.values.verdict import Cause, Finding
 
 _STORED_ANEW = (FAILED_STORE, REWRITTEN_STORE, COMPACTION_BETWEEN, OVERFLOW_BETWEEN)
 
@@ -35,13 +37,14 @@ _STORED_ANEW = (FAILED_STORE, REWRITTEN_STORE, COMPACTION_BETWEEN, OVERFLOW_BETW
 def resume_prefix(history: History) -> Iterator[Finding | Case]:
     """A start after a kill goes on from the work that was finished, and each start from the same.
 
-    `forgotten`: the model had read the result of a call before the kill, and the first request of
-    the resumed turn lacks it. `differs`: the first requests after two starts hold the same results
-    in another order, or one of them with other words.
+    `forgotten`: the first request of the resumed turn lacks a result that the model had read before
+    the kill; or earlier turns are there as words alone, and results as old were sent before.
+    `differs`: two starts tell the same results in another order or with other words; or a start
+    tells a success as a failure.
 
     Not a finding: a call with an effect, which `history_faithful` asks; a result that the model had
-    not read; a note of the agent in place of the whole turn; the same result under another id; a
-    result that is shorter at the second start, as an agent may clip old ones.
+    not read; a note in place of the whole turn; another id; a result that is shorter at the second
+    start, as an agent may clip old ones.
 
     To fix it, store each result before the model reads it, with its place among the others. Build
     the first request of a resumed turn from the rows alone. Source: the Resume Contract
@@ -54,6 +57,9 @@ def resume_prefix(history: History) -> Iterator[Finding | Case]:
     begun = _first_after_a_kill(trace)
     for turn, first in begun:
         yield from _forgotten(trace, turn, first, changed)
+        if told := _told_before(trace, first):
+            yield from _words_alone(trace, turn, first, told)
+            yield from _failed_since(turn, first, told[-1])
     sessions: dict[tuple[str, str], list[tuple[Turn, Exchange]]] = {}
     for turn, first in begun:
         sessions.setdefault((turn.session, first.called.provider), []).append((turn, first))
@@ -79,6 +85,14 @@ def _is_stateful(one: tuple[Turn, Exchange]) -> bool:
     return bool(one[1].request.stateful)
 
 
+def _told_before(trace: Trace, first: Exchange) -> list[Exchange]:
+    """The main requests of the session before the kill."""
+    killed_n = trace.kills[bisect_left(trace.kills, first.n) - 1]
+    main = (e for e in trace.exchanges if e.n < killed_n and e.purpose == "main")
+    own = [e for e in main if e.called.session == first.called.session]
+    return [e for e in own if not (e.request.unread or e.request.stateful)]
+
+
 def _forgotten(
     trace: Trace, turn: Turn, first: Exchange, changed: set[str]
 ) -> Iterator[Finding | Case]:
@@ -100,13 +114,66 @@ def _forgotten(
         return
 
 
-def _holds(first: Exchange, ask: Ask) -> bool:
-    """Whether a request has a result of the call, by its id or its words."""
-    results = [result for message in first.node.messages for result in message.tool_results]
+def _holds(first: Exchange, ask: Ask, in_replies: bool = True) -> bool:
+    """Whether a request has a result of the call, by its id or its words; a reply may repeat
+    these by chance."""
+    messages = first.node.messages
+    results = [result for message in messages for result in message.tool_results]
     if any(result.id == ask.use.id for result in results):
         return True
     said = squeeze(ask.sent.text) if ask.sent else ""
-    return bool(said) and any(said in squeeze(text) for text in first.texts)
+    told = [m.text for m in messages if side(m) != "assistant"] + [r.text for r in results]
+    return bool(said) and any(said in squeeze(t) for t in (first.texts if in_replies else told))
+
+
+def _words_alone(trace: Trace, turn: Turn, first: Exchange, told: list[Exchange]) -> Iterator[Case]:
+    """Yield the earlier turns that come back without a result, though with their replies.
+
+    An agent may leave out the results of old turns: then it does so without a kill, too. So a
+    result counts if some request before the kill had one that was as old.
+    """
+    turns = [t for t in trace.turns.values() if t.session == turn.session]
+    asks = {ask.use.id: (each, ask) for each in turns for ask in each.asks if ask.execution}
+    ages = [
+        _number(trace.turns[e.called.session, e.called.turn]) - _number(asks[id][0])
+        for e in told
+        for id in _results(e)
+        if id in asks
+    ]
+    held = [asks[id] for id in _results(told[-1]) if id in asks]
+    past = [(each, ask) for each, ask in held if 0 < _number(turn) - _number(each) <= max(ages)]
+    if not past or any(_holds(first, ask, in_replies=False) for _, ask in past):
+        return
+    each, ask = past[-1]
+    if any(says(first.node, s.request.text) for s in each.endings if claimed(s) == "completed"):
+        text = f"{first.called.key}: after the kill {each.words} is there as its words alone, and "
+        text += f"the result of {ask.use.name} is missing, which {told[-1].called.key} had"
+        events = (ask.sent_n, told[-1].n, first.n)
+        finding = Finding("resume_prefix.forgotten", text, events, cause=Cause(tool=ask.use.name))
+        yield Case("forgotten", [finding], turn, first.n, told[-1].n)
+
+
+def _number(turn: Turn) -> int:
+    """The number of the turn in which its message came first."""
+    return min((each.number for each in turn.earlier), default=turn.number)
+
+
+def _failed_since(turn: Turn, first: Exchange, before: Exchange) -> Iterator[Case]:
+    """Yield a result that was a success before the kill, and is told as failed after it."""
+    old = {r.id: r for m in before.node.messages for r in m.tool_results}
+    for result in (r for m in first.node.messages for r in m.tool_results):
+        was = old.get(result.id)
+        if was is None or was.is_error or not result.is_error or _is_within(was.text, result.text):
+            continue
+        text = f"{first.called.key}: after the kill the result {result.id} is told as failed, and "
+        text += f"{before.called.key} had it as a success"
+        finding = Finding("resume_prefix.differs", text, (before.n, first.n))
+        yield Case("differs", [finding], turn, first.n, before.n)
+        return
+
+
+def _is_within(old: str, new: str) -> bool:
+    return squeeze(old) in squeeze(new)
 
 
 def _differs(turn: Turn, before: Exchange, after: Exchange) -> Iterator[Case]:

@@ -103,7 +103,7 @@ def summary_used(history: History) -> Iterator[Finding | Case]:
     and no heading says what it is. `twice`: a main request holds more copies than summaries
     were written. `error`: no summary arrived, and the text of an error stands in its place.
     `wiped`: no summary arrived, the past is gone, nothing says so, and half of the request had room
-    for the last of it.
+    for the last of it; or one answer is passed off as the summary.
 
     Not a finding: a summary that the agent refuses, with a note about what it leaves out; a
     heading, a tag, a question or an answer beside the summary; a request for a summary that asks
@@ -191,6 +191,12 @@ def _failed(change: Change) -> Iterator[Finding]:
             f"{last.called.key} brought no summary, and {after.called.key} holds nothing of what "
         )
         text += "was said before this turn"
+        yield Finding("summary_used.wiped", text, (last.n, after.n))
+    elif (repeated := change.passed_off) and not _SAID_SO.search(own):
+        text = (
+            f"{last.called.key} brought no summary, and in {after.called.key} one earlier answer "
+        )
+        text += f"stands for all that was said: {canonical(abridged(repeated, _SHOWN))}"
         yield Finding("summary_used.wiped", text, (last.n, after.n))
 
 

@@ -101,3 +101,40 @@ CALLS = assistant(LOOK, READ)
 )
 def test_two_starts_tell_the_same_results_alike(later: Message, found: list[str]) -> None:
     assert _two_starts(CALLS, later) == found
+
+
+def _killed_in_a_second_turn() -> FailingWorld:
+    """The second turn has shown the results of the first one."""
+    world = FailingWorld()
+    world.turn("What is there?").reply(LOOK, READ).tool("3 letters").tool("Dear Ada")
+    world.reply("Letters.").final()
+    both = _both("3 letters", "Dear Ada")
+    world.turn("More?", "m2")
+    return world.reply(LOOK, messages=[ASKED, CALLS, both, assistant("Letters."), user("More?")])
+
+
+def test_an_earlier_turn_does_not_come_back_as_its_words_alone() -> None:
+    words = (ASKED, assistant("Letters."), user("More?"))
+    assert _found(_killed_in_a_second_turn().restart(), *words) == ["resume_prefix.forgotten"]
+    both = _both("3 letters", "Dear Ada")
+    whole = (ASKED, CALLS, both, assistant("Letters."), user("More?"))
+    assert _found(_killed_in_a_second_turn().restart(), *whole) == []
+    assert _found(_killed_in_a_second_turn().restart(), user("More?")) == []
+
+
+def test_results_of_old_turns_may_always_be_left_out() -> None:
+    world = FailingWorld()
+    world.turn("What is there?").reply(LOOK).tool("3 letters").reply("Letters.").final()
+    words = (ASKED, assistant("Letters."), user("More?"))
+    world.turn("More?", "m2").reply(READ, messages=[*words]).restart()
+    assert _found(world, *words) == []
+
+
+def test_a_success_is_not_told_as_a_failure_after_a_kill() -> None:
+    def told(text: str) -> list[str]:
+        lost = results(ToolResult("t1", "3 letters"), ToolResult("t2", text, is_error=True))
+        sent = (ASKED, CALLS, lost, assistant("Letters."), user("More?"))
+        return _found(_killed_in_a_second_turn().restart(), *sent)
+
+    assert told("Missing from the history.") == ["resume_prefix.differs"]
+    assert told("Dear Ada (from the store)") == []

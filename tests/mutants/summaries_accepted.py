@@ -12,7 +12,7 @@ from harness.agent.context_overflow import Ask, Compacted, compact
 from harness.agent.models.failures import ModelFailure
 from harness.agent.models.model_call import ModelAnswer, Query
 from harness.core.values.brief import Brief
-from harness.core.values.messages import Message, user
+from harness.core.values.messages import Message, side, user
 from tests.mutants import mutant
 
 
@@ -150,3 +150,36 @@ def wipes_after_a_failed_summary(brief: Brief) -> None:
     The reference agent with such a summary.
     """
     build(brief, compaction=_shorten_or_wipe).run()
+
+
+def _last_words(told: str, heading: str) -> Compacted:
+    return Compacted(user(f"{heading}\n{told}"), 1)
+
+
+def _shorten_or_repeat(
+    heading: str, messages: Sequence[Message], budget_tokens: int, ask: Ask
+) -> Compacted | None:
+    said = [message.text for message in messages if side(message) == "assistant" and message.text]
+    return compact(messages, budget_tokens, ask) or _last_words(said[-1], heading)
+
+
+def _right_repeats_its_last_words(brief: Brief) -> None:
+    """The reference agent that keeps its last words, and says that the rest is lost."""
+    heading = "What was said before could not be summed up, and is left out. Your last words were:"
+    build(brief, compaction=partial(_shorten_or_repeat, heading)).run()
+
+
+@mutant(
+    breaks="compaction",
+    statement="An empty summary: the last answer stands for the whole (docker-agent #3469)",
+    scenario="overflow-summaries/empty-then-two-turns",
+    killed_by="summary_used.wiped",
+    look_alike=_right_repeats_its_last_words,
+)
+def last_words_for_a_summary(brief: Brief) -> None:
+    """No summary came, and the last words of the agent are taken for one.
+
+    The reference agent that looks for the last answer of the conversation.
+    """
+    heading = "Summary of the conversation so far:"
+    build(brief, compaction=partial(_shorten_or_repeat, heading)).run()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ from harness.agent import build
 from harness.agent.agent_loop import Loop
 from harness.agent.models.model_call import ModelAnswer
 from harness.agent.sessions.turn_outcome import Outcome
+from harness.agent.toolbox import error_result
 from harness.core.values.brief import Brief
 from harness.core.values.messages import Message, Text, ToolResult, ToolUse, canonical, user
 from tests.mutants import mutant
@@ -112,6 +114,52 @@ def pays_without_an_answer(brief: Brief) -> None:
         return loop.watched(call, loop.toolbox.run(call))
 
     play_asking(brief, take)
+
+
+class _TakesTheFirst(Loop):
+    """Asks about all calls of an answer at once, and takes the answers as they come."""
+
+    def execute(self, calls: Sequence[ToolUse]) -> Outcome | None:
+        """Ask about each gated call in a thread of its own, and then run the calls."""
+        gated = [call for call in calls if self.toolbox.asks_for(call)]
+        with ThreadPoolExecutor() as pool:
+            asked = [pool.submit(self.toolbox.approved, call) for call in gated]
+            self._came = [each.result() for each in as_completed(asked)]
+        return super().execute(calls)
+
+    def result_of_gated(self, call: ToolUse) -> ToolResult:
+        """The result by the next answer, of any call."""
+        approval = self._came.pop(0)
+        if approval.answer == "allow":
+            return self.watched(call, self.toolbox.run(call))
+        return error_result(call, f"Not run: the user denied it. {approval.reason}")
+
+
+class _TakesItsOwn(_TakesTheFirst):
+    def result_of_gated(self, call: ToolUse) -> ToolResult:
+        """The result by the answer about this call."""
+        self._came.sort(key=lambda approval: approval.id != call.id)
+        return super().result_of_gated(call)
+
+
+def _right_takes_answers_as_they_come(brief: Brief) -> None:
+    """The reference agent that asks at once, and looks whose answer it is."""
+    build(brief, turn=_TakesItsOwn).run()
+
+
+@mutant(
+    breaks="turn",
+    statement="A decision counts for the call that is open, of any id (mastra #19633)",
+    scenario="denied-beside-a-free-call/answered-in-another-order",
+    killed_by="approval.denied",
+    look_alike=_right_takes_answers_as_they_come,
+)
+def takes_answers_as_they_come(brief: Brief) -> None:
+    """Two calls are asked about at once, and the first answer counts for the first call.
+
+    The reference agent that looks at no id.
+    """
+    build(brief, turn=_TakesTheFirst).run()
 
 
 @mutant(

@@ -66,6 +66,29 @@ def children_outlive_their_turn(brief: Brief) -> None:
     build(brief, turn=_Loop, spawns=True).run()
 
 
+class _Trusted(Loop):
+    def result_of_gated(self, call: ToolUse) -> ToolResult:
+        """Ask the user, but not for a child."""
+        if isinstance(self.transcript, TaskTranscript):
+            return self.watched(call, self.toolbox.run(call))
+        return super().result_of_gated(call)
+
+
+@mutant(
+    breaks="turn",
+    statement="Tools that need an approval run unasked in a child (auxilia #301, kronos #25)",
+    scenario="child-that-needs-an-approval",
+    killed_by="approval.not_asked",
+    look_alike=_right_children_outlive_their_turn,
+)
+def children_ask_nobody(brief: Brief) -> None:
+    """A child runs each call at once, and its parent asks the user.
+
+    The reference agent whose children do not ask.
+    """
+    build(brief, turn=_Trusted, spawns=True).run()
+
+
 @mutant(
     breaks="turn",
     statement="A parent reads 1/1 succeeded in place of its child's words (pi-subagents #25)",

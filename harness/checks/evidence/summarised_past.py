@@ -31,6 +31,11 @@ summary."""
 _HEAD = 12
 """The characters of its beginning or end by which a text that was cut is found."""
 
+_HEADING = 60
+"""The most characters, without white space, of the words that call a text a summary."""
+
+_SUMMARY = re.compile(r"summar|whatwassaid|sofar", re.IGNORECASE)
+
 
 class Said(NamedTuple):
     """A text of the past: the user's words, an answer or a result, or an earlier summary."""
@@ -118,6 +123,20 @@ class Change:
                 words = words.replace(old, "")
             found += [(whose, words)] if words else []
         return found
+
+    @cached_property
+    def passed_off(self) -> str:
+        """An answer of the past that stands alone as its summary, in the voice of another; "" for
+        none. Docker Agent took the last answer where no summary came (docker-agent#3469)."""
+        answers = [each.text for whose, each in self.said_by_side if whose == "assistant"]
+        proper = [text for text in answers if len(squeeze(text)) >= PROPER]
+        for whose, text in _texts(self.after) if len(self.gone) > 1 else ():
+            words = squeeze(text)
+            for answer in proper if whose != "assistant" else ():
+                heading = words.replace(squeeze(answer), "")
+                if heading != words and len(heading) < _HEADING and _SUMMARY.search(heading):
+                    return answer
+        return ""
 
     def is_carried(self, text: str) -> bool:
         """Whether the requests for this summary, or the request after it, hold a text."""
