@@ -41,6 +41,8 @@ from harness.core.values.verdict import Cause, Finding
 
 SPIRAL = 5
 """The number of user messages in a row, each of which had a reply, in the incident."""
+_NEWEST = 8
+"""How many of the last summaries are looked for before a question; sessions have their own."""
 ANSWER_MOST = 200
 """The number of characters of a provider's answer that a finding quotes."""
 _LEARNT = frozenset({"thread_not_found", "thread_already_continued", "thread_unsupported_request"})
@@ -114,12 +116,12 @@ def _on_the_wire(trace: Trace) -> Iterator[Finding]:
     unsent = unsent_answers(trace) if logged else frozenset()
     known: dict[int, int] = {}
     begun = set[tuple[str, str]]()
-    summaries = list[str]()
+    summaries: list[str] = []
     for exchange in trace.exchanges:
         if exchange.purpose == "aux":
             continue
         if exchange.purpose == "compact" and exchange.reply and exchange.reply.text.strip():
-            summaries.append(exchange.reply.text.strip())
+            summaries = [*summaries[1 - _NEWEST :], exchange.reply.text.strip()]
         # Stored before the run, or said to another provider, whose API has another form.
         place = exchange.called.session, exchange.called.provider
         if place not in begun and not logged:

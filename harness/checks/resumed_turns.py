@@ -31,6 +31,9 @@ from harness.core.values.verdict import Cause, Finding
 
 _STORED_ANEW = (FAILED_STORE, REWRITTEN_STORE, COMPACTION_BETWEEN, OVERFLOW_BETWEEN)
 
+_NEWEST = 50
+"""How many requests before a kill are read: each repeats the session, and a session may be long."""
+
 
 @needs("model", "inbox", told_by="run", place=372)
 @excused_by(forgotten=_STORED_ANEW, differs=_STORED_ANEW)
@@ -86,11 +89,11 @@ def _is_stateful(one: tuple[Turn, Exchange]) -> bool:
 
 
 def _told_before(trace: Trace, first: Exchange) -> list[Exchange]:
-    """The main requests of the session before the kill."""
+    """The last main requests of the session before the kill."""
     killed_n = trace.kills[bisect_left(trace.kills, first.n) - 1]
     main = (e for e in trace.exchanges if e.n < killed_n and e.purpose == "main")
     own = [e for e in main if e.called.session == first.called.session]
-    return [e for e in own if not (e.request.unread or e.request.stateful)]
+    return [e for e in own if not (e.request.unread or e.request.stateful)][-_NEWEST:]
 
 
 def _forgotten(

@@ -56,3 +56,8 @@ SILENCE = "It says\nNO_REPLY\nwhere a bot may be silent. The word NO_REPLY is no
 def test_a_word_for_silence_inside_a_line_is_for_the_user(read: str, is_cut: bool) -> None:
     found = _found(SILENCE, read)
     assert (len(found) == 1 and "lacks or changes its middle" in found[0]) if is_cut else not found
+
+
+def test_an_item_that_stands_in_two_lists_has_either_number() -> None:
+    said = "First:\n\n1. Wait.\n2. Bake.\n\nThen:\n\n3. Wait.\n4. Eat."
+    assert _found(said, said) == []

@@ -234,13 +234,16 @@ _ITEM = re.compile(r"^ *(\d{1,3})[.)] +(\S.*)$", re.MULTILINE)
 def renumbered(said: str, read: str) -> str:
     """How the first item of a list is numbered otherwise; "" if none is. CommonMark numbers a list
     on from its first item, and what writes an answer as a page may leave numbers out."""
-    items = {words.strip(): number for number, words in _ITEM.findall(read)}
+    items: dict[str, list[str]] = {}  # two lists may have the same item
+    for number, words in _ITEM.findall(read):
+        items.setdefault(words.strip(), []).append(number)
     before = ""
     for line in filter(str.strip, said.splitlines()):
         item, is_first = _ITEM.match(line), not (_ITEM.match(before) or before.startswith(" "))
         before = line
-        if item and is_first and items.get(item[2].strip(), item[1]) != item[1]:
-            return f"{items[item[2].strip()]}. for {item[1]}. of a list"
+        others = items.get(item[2].strip(), ()) if item and is_first else ()
+        if item and others and item[1] not in others:
+            return f"{others[0]}. for {item[1]}. of a list"
     return ""
 
 
