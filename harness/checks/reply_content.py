@@ -146,16 +146,16 @@ def reply_carried(history: History) -> Iterator[Finding]:
     """The user reads the model's whole answer, once, and nothing else in its place.
 
     Asked of finals that report a success. `cut`: only a part of the answer, its words run together,
-    or a list numbered otherwise. `blocks`: only some of its text blocks. `doubled`: it stands there
-    several times. `sewn`: beginnings of broken streams before it. `before_call`: in its place the
-    words that the model said beside a call; `earlier`: an earlier answer of the turn; `other`: of
-    another turn, also for a blank one; `session`: of another session. `stand_in`: the words beside
-    a call or of a tool, for a blank one. `stale`: words of an earlier turn beside it. `thought`:
-    what the model thought before it, as a part of the answer. `escaped`: signs written for HTML,
-    beside marks of Markdown that no page shows. `code`: lines of code joined, or without
-    indentation. `continuation`: only the end of an answer that was truncated and continued.
-    `replaced`: anything else in its place. `blocked`: it was not read, under a status of the
-    agent's own as of a guardrail, and later requests hold it as said.
+    or a list numbered otherwise. `blocks`: only some of its text blocks. `doubled`: it comes twice.
+    `sewn`: beginnings of broken streams before it. `before_call`: in its place the words
+    that the model said beside a call; `earlier`: an earlier answer of the turn; `other`: of another
+    turn, also for a blank one; `session`: of another session. `stand_in`: the words beside a call
+    or of a tool, for a blank one. `stale`: words of an earlier turn beside it. `thought`: what the
+    model thought, as a part of the answer. `escaped`: signs written for HTML, beside Markdown that
+    no page shows. `code`: lines of code joined, or without indentation. `continuation`: only the
+    end of an answer that was truncated and continued. `replaced`: anything else in its place.
+    `blocked`: it was not read, under a status of the agent's own, and later requests hold it as
+    said.
 
     Not a finding: added words; other white space and marks; Markdown as HTML or plain text; a
     value of an answer that is JSON; several messages that give the whole; words of a child that

@@ -113,16 +113,16 @@ def result_carried(
     All of its words are there, in their order and as often as the tool said them. Signs as in
     `-40`, `a.b` and `C++` belong to a word. `lost`: the result is empty, or what a language writes
     for nothing. `replaced`: it is another text. `other`: it is the result of another call, turn,
-    session or user, as from a cache. `part`: a block, a line, a picture or an end is missing,
-    changed or moved silently, or a character is cut; a notice counts too few. `clipped`: a short
-    text is cut with a notice that names no way to the rest, or a text is cleared before it was ever
-    sent. `failed`: it is told as an error. `discarded`: it is told as not run or by another's
-    error, beside a call that failed, or although it had acted before it failed. `invented`: no such
-    call ran, and the answer reads like a result. `encoded_twice`: it is JSON in JSON. `escaped`:
-    its signs are written as HTML writes them, as `&lt;`. `names`: of an object the model reads the
-    bare values. `voiced`: a message of the user or of the system repeats it, so that it reads as an
-    instruction. `white_space`, `code`: a line has lost its indentation or its end. A text is code
-    if its tool's name, a mark in it or the setting `code` says so.
+    session or user. `part`: a block, a line, a picture or an end is missing, changed or moved
+    silently, or a character is cut; a notice counts too few. `clipped`: a short text is cut with a
+    notice that names no way to the rest, or a text is cleared before it was ever sent. `failed`: it
+    is told as an error. `discarded`: it is told as not run or by another's error, beside a call
+    that failed, or although it had acted before it failed. `invented`: no such call ran, and the
+    answer reads like a result. `encoded_twice`: it is JSON in JSON. `escaped`: its signs are
+    written as HTML writes them, as `&lt;`. `names`: of an object the model reads the bare values.
+    `voiced`: a message of the user or of the system repeats it, so that it reads as an instruction.
+    `white_space`, `code`: a line has lost its indentation or its end. A text is code if its tool's
+    name, a mark in it or the setting `code` says so.
 
     Not a finding: words before or after; the same value as JSON, YAML or a table; other line ends;
     texts without colours, or without characters that no API takes; blocks that are joined; a cut
