@@ -143,9 +143,9 @@ class CarefulAgent:
             answer = self.ask_fitting()
             content, stop = answer["content"], answer["stop_reason"]
             calls, text = calls_of(content), text_of(content).strip()
-            if stop == "tool_use" and calls:
+            if calls and stop in ("tool_use", "end_turn", "stop_sequence"):
                 self.run_calls(content)
-            elif stop in ("end_turn", "stop_sequence") and text and not calls:
+            elif stop in ("end_turn", "stop_sequence") and text:
                 return clean(text)
             elif stop == "pause_turn":
                 self.count("The model paused and did not go on.", 6)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from examples.agents.anthropic_rows import Row, said
+from examples.agents.anthropic_rows import Row, clean, said
 from examples.agents.careful_sync import Cancelled, CarefulAgent, NotKept
 from harness import Brief, Inbound
 
@@ -41,7 +41,7 @@ class WaitingMessages:
 
     def put(self, message: Inbound) -> None:
         """Keep a message; one that comes again while it waits is kept once."""
-        values = (message.session, message.id, message.text)
+        values = (message.session, message.id, clean(message.text))
         self.db.execute(
             "INSERT OR IGNORE INTO waiting (session, id, text) VALUES (?, ?, ?)", values
         )
@@ -70,6 +70,7 @@ class Gateway(CarefulAgent):
             raise ValueError(f"inbound is {' or '.join(POLICIES)}, not {self.policy}")
         self.waiting = WaitingMessages(brief.session_dir / "waiting.db")
         self.news: queue.Queue[bool] = queue.Queue()
+        self.turn_messages: list[Any] = [None]
 
     def run(self) -> None:
         """Finish what an earlier life began, then answer what waits until there are no more."""
@@ -148,7 +149,7 @@ class Gateway(CarefulAgent):
             raise Cancelled
 
     def finish(self, inbound: Any, text: str, kind: str, status: str) -> None:
-        """One reply for all messages of the turn, to the newest.
+        """One reply for all messages of the turn, which it names.
 
         The others are settled before: after a kill in between the newest is still open, and the
         turn goes on with it.
@@ -157,6 +158,13 @@ class Gateway(CarefulAgent):
         for message in others:
             self.settle(message)
         super().finish(newest, text, kind, status)
+
+    def say(self, inbound: Any, text: str, kind: str, status: str) -> bool:
+        """Name each message that the turn has taken in: a stop may answer one that was not read."""
+        names: str | list[str] = inbound.id
+        if inbound is self.turn_messages[-1]:
+            names = [message.id for message in self.turn_messages]
+        return self.send(text, kind, inbound.session, in_reply_to=names, status=status)
 
     def settle(self, message: Any) -> None:
         """Note that another message's reply answers this one."""

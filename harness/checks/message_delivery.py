@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from operator import itemgetter
 
 import msgspec
 
@@ -58,7 +57,7 @@ from harness.checks.evidence.stored_messages import (
 )
 from harness.checks.evidence.told_results import is_reflowed
 from harness.checks.evidence.turn_outcomes import claimed, is_local, is_resent, is_waiting
-from harness.core.history.exchanges import Crossing, Exchange, Node, Sending
+from harness.core.history.exchanges import Crossing, Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
@@ -341,13 +340,13 @@ def _overlap(earlier: _Stretch, later: _Stretch) -> bool:
 
 
 def _stretches(trace: Trace) -> Iterator[_Stretch]:
-    asked: dict[str, list[tuple[int, str, Node]]] = {}
+    asked: dict[str, list[tuple[Exchange, str, str]]] = {}
     for exchange in trace.exchanges:
         if exchange.purpose == "main":
             newest = squeeze("".join(m.text for m in exchange.node.newest()))
-            asked.setdefault(exchange.called.session, []).append(
-                (exchange.n, newest, exchange.node)
-            )
+            turn = trace.turns.get((exchange.called.session, exchange.called.turn))
+            own = squeeze(turn.text) if turn else ""
+            asked.setdefault(exchange.called.session, []).append((exchange, newest, own))
     ended = {
         (s.called.session, name): s.n
         for s in reversed(trace.sendings)
@@ -360,10 +359,11 @@ def _stretches(trace: Trace) -> Iterator[_Stretch]:
             continue
         text, opened = squeeze(turn.text), turn.delivery.n
         requests = asked.get(turn.session, [])
-        start = bisect_right(requests, opened, key=itemgetter(0))
+        start = bisect_right(requests, opened, key=lambda one: one[0].n)
         later = (requests[place] for place in range(start, len(requests)))
-        old = requests[start - 1][2] if start else None  # asked again, it has another's equal words
-        first_n = next((n for n, newest, node in later if text in newest and node is not old), 0)
+        # A request of another turn holds that turn's words, which may be equal.
+        held = ((e, own) for e, newest, own in later if text in newest)
+        first_n = next((e.n for e, own in held if own != text or e.called.turn == turn.number), 0)
         last_n = ended.get((turn.session, turn.delivery.inbound.id), 0)
         if 0 < first_n < last_n:  # a later request that quotes the message does not work on it
             yield _Stretch(turn.delivery.inbound.id, turn.session, first_n, last_n)

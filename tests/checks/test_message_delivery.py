@@ -279,6 +279,12 @@ def test_two_turns_at_once_are_reported() -> None:
     assert (finding.code, finding.events) == ("turn_serial.overlap", (first, second, last))
 
 
+def test_an_equal_message_that_waits_is_no_overlap() -> None:
+    story = Story().turn("one").reply(use("list"), messages=[user("one")]).take("one", "m2")
+    story.tool().reply("1", messages=[user("one"), assistant(use("list"))])
+    assert not list(turn_serial(_end(story, "m1", "1").end()))
+
+
 def test_messages_that_wait_in_a_queue_are_no_overlap() -> None:
     story = Story().turn("one").turn("two").reply("1", messages=[user("one")])
     _end(story, "m1", "1").reply("2", messages=[user("one"), assistant("1"), user("two")])

@@ -395,3 +395,9 @@ def test_a_request_that_is_sent_again_holds_no_message_that_came_since() -> None
     scenario = Scenario(name="equal", policy="open", inbox=inbox, script=script, faults=(busy,))
     played = run(msgspec.structs.replace(scenario, profile=Profile(inbound="queue")), gateway)
     assert [finding.code for finding in played.verdict.findings] == []
+
+
+def test_words_that_a_tool_says_too_are_not_the_message() -> None:
+    says = {"step": ToolScript(script=(ToolTurn(ok="Rather one.", times="forever"),))}
+    scenario = msgspec.structs.replace(SCENARIO, tools=says)
+    assert played("thread", "queue", "queue", scenario)[1:] == ("pass", [])

@@ -20,7 +20,7 @@ from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Compaction, Trace
 from harness.core.values.carried_text import Spelt, is_asked, lost_parts
-from harness.core.values.messages import Message, Text, side
+from harness.core.values.messages import Message, Text, ToolResult, side
 
 Kind: TypeAlias = Literal["words", "rest", "summary"]
 
@@ -230,6 +230,9 @@ def _past(trace: Trace, change: Change) -> Iterator[Said]:
     # So is what it writes for a stored call that never had a result, which may lack an id too.
     ended = {r.id for m in rows if m for r in m.tool_results}
     ended |= {run.request.id for run in trace.executions}
+    heard: dict[str, list[str]] = {}
+    for result in (r for m in rows if m for r in m.tool_results):
+        heard.setdefault(result.id, []).append(squeeze(result.text))
     bare = {use.id for m in rows if m for use in m.tool_uses} - ended
     asked = {use.id for e in trace.exchanges if e.reply for use in e.reply.tool_uses} | ended
     silent |= bare
@@ -240,11 +243,19 @@ def _past(trace: Trace, change: Change) -> Iterator[Said]:
                 yield each
         # What an agent writes for a tool that said nothing is the agent's own.
         told = (r for r in message.tool_results if "" not in bare or r.id in asked)
-        yield from (Said("rest", r.text) for r in told if r.id not in silent)
+        own = (r for r in told if r.id not in silent and _is_heard(r, heard.get(r.id)))
+        yield from (Said("rest", r.text) for r in own)
     last = change.before.reply.text if change.before.reply else ""
     turn = trace.turns[session, change.before.called.turn]
     if any(last == s.request.text for s in turn.endings if claimed(s) == "completed" and s.n < n):
         yield Said("rest", last)
+
+
+def _is_heard(result: ToolResult, stored: list[str] | None) -> bool:
+    """Whether a result holds what the store has under its id, if that has one. An agent writes its
+    own words for a stored result that no call takes."""
+    words = squeeze(result.text)
+    return not stored or any(begins_or_ends(t, words) or words in t for t in stored)
 
 
 def _said(trace: Trace, change: Change) -> list[tuple[str, Said]]:

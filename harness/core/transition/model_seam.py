@@ -188,13 +188,15 @@ class ModelSeam:
 
         It is the open turn, or the next one if it holds a message that interrupts, or if no turn is
         open; the first request of a turn may hold several. Some agents write what came into the
-        last result.
+        last result, beside what the tool said; a result of these words alone is the tool's.
         """
         past = self.history.past
         newest = [*takewhile(lambda m: m.role != "assistant", reversed(reading.messages))]
-        said = "\n".join(
-            text for m in newest for text in (m.text, *(r.text for r in m.tool_results))
-        )
+        said = "\n".join(m.text for m in newest)
+        inbounds = (past.inbounds.get((session, name), {}) for name in past.waiting(session))
+        words = {without_blanks(inbound.get("text", "")) for inbound in inbounds}
+        told = (r.text for m in newest for r in m.tool_results)
+        said = "\n".join((said, *(text for text in told if without_blanks(text) not in words)))
         sent, waiting, turn = without_blanks(said), past.waiting(session), past.turn(session)
         # After the first results the turn's own message is before them: equal words are new ones.
         is_read = past.turn_calls[session] and any(m.tool_results for m in newest)
