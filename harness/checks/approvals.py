@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from harness.checks.evidence.cut_results import is_announced
 from harness.checks.evidence.declarations import needs
 from harness.checks.evidence.messages_in_turn import is_answered_before
 from harness.checks.evidence.shown_text import replaced_calls
@@ -190,11 +191,19 @@ def _untold(trace: Trace, ask: Ask, request: Exchange) -> Iterator[Finding]:
     denied = [answer.reason] if answer.reason and answer.answer == "deny" else []
     edited = _changed(question.request.input, answer.input) if answer.answer == "allow" else []
     text = _told(request)
-    if lost := [word for word in (*denied, *edited) if lost_parts(word, text) and word not in text]:
+    lost = [word for word in (*denied, *edited) if lost_parts(word, text) and word not in text]
+    if lost and not (ask.sent and _is_shortened(trace, request, lost[0], ask.sent.text)):
         what = "denied it" if denied else "changed its input"
         said = f"{request.called.key}: the user {what}, and the model reads nothing of"
         events = (question.n, request.n)
         yield _finding("untold", f"{said} {canonical(lost[0])}", events, ask.use.name)
+
+
+def _is_shortened(trace: Trace, request: Exchange, lost: str, sent: str) -> bool:
+    """Whether a result says that it was cut, in a session whose prompt was refused as too long."""
+    place = request.called.session
+    refused = any(e.too_large for e in trace.exchanges if e.called.session == place)
+    return refused and is_announced(lost, sent)
 
 
 def _says_nothing(ask: Ask) -> bool:

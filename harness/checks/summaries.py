@@ -181,7 +181,9 @@ def _failed(change: Change) -> Iterator[Finding]:
     """What is wrong with a request after a compaction that brought no summary."""
     last, after = change.compaction.calls[-1], change.after
     own = "\n".join(words for _, words in change.added)
-    wrote = _ERROR.search(own)
+    # An agent without a summary may quote the past, in which the user may have shown an error.
+    before = squeeze(text_of(change.history, change.before))
+    wrote = next((found for found in _ERROR.finditer(own) if found[0] not in before), None)
     if wrote and change.gone and not _SAID_SO.search(own.replace(wrote[0], "")):
         text = f"{after.called.key}: the text of an error stands in place of the summary that "
         text += f"{last.called.key} did not bring: {canonical(abridged(own, _SHOWN))}"

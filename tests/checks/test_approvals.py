@@ -45,6 +45,18 @@ def test_a_denial_reaches_the_model_with_its_reason() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "found"),
+    [("Denied by the us [... shortened ...]", []), ("Denied.", ["approval.untold"])],
+)
+def test_a_reason_may_be_cut_where_the_prompt_is_too_long(text: str, found: list[str]) -> None:
+    """The agent shortens all results once the API has refused the prompt, and says so."""
+    told = _asked().ask("deny", reason="not today").refuse(text)
+    assert _found(told.fail(400, "V23", refused=("V23",), tokens=900)) == found
+    plenty = _asked().ask("deny", reason="not today").refuse(text)
+    assert _found(plenty) == ["approval.untold"]
+
+
+@pytest.mark.parametrize(
     ("text", "error", "found"),
     [("", False, ["approval.untold"]), (" ", False, ["approval.untold"]), ("", True, [])],
 )

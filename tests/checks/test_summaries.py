@@ -179,6 +179,16 @@ def _failed(*blocks: str, told_user: bool = False, kept: list[Message] | None = 
     return codes(summary_used(goes_on(story, *blocks)))
 
 
+def test_an_error_that_the_user_showed_may_be_quoted_where_no_summary_came() -> None:
+    error = "My log: Error code: 529 - {'type': 'error', 'error': {'type': 'overloaded_error'}}"
+    story = refused(
+        Story().turn(WISH).reply(PLAN).final().turn(error).reply(KNOWN).final().turn(NOW)
+    )
+    story.fail(529, purpose="compact", messages=told(*LINES))
+    quoted = goes_on(story, f"What was said:\nUser: {error[:40]}")
+    assert codes(summary_used(quoted)) == []
+
+
 def test_a_summary_that_failed_stands_for_nothing() -> None:
     error = "Error code: 529 - {'type': 'error', 'error': {'type': 'overloaded_error'}}"
     assert _failed(f"Summary of what was said:\n{error}") == ["summary_used.error"]

@@ -120,7 +120,7 @@ class _TakesTheFirst(Loop):
     """Asks about all calls of an answer at once, and takes the answers as they come."""
 
     def execute(self, calls: Sequence[ToolUse]) -> Outcome | None:
-        """Ask about each gated call in a thread of its own, and then run the calls."""
+        """Ask about each gated call in another thread, and then run the calls."""
         gated = [call for call in calls if self.toolbox.asks_for(call)]
         with ThreadPoolExecutor() as pool:
             asked = [pool.submit(self.toolbox.approved, call) for call in gated]

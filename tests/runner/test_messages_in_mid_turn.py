@@ -371,16 +371,14 @@ def test_one_reply_may_name_several_messages(is_named: bool) -> None:
         client, messages = brief.anthropic(), brief.inbox()
         taken = [next(messages), next(messages)]
         texts = [{"type": "text", "text": m.text} for m in taken]
-        client.messages.create(
-            model="m", max_tokens=9, messages=[{"role": "user", "content": texts}]
-        )
+        asked = [{"role": "user", "content": texts}]
+        client.messages.create(model="m", max_tokens=9, messages=asked)
         brief.send("Both.", in_reply_to=[m.id for m in taken] if is_named else [])
         assert next(messages, None) is None
 
     inbox = (InboxItem(text="One."), InboxItem(text="Two.", when={"ms": 0}))
-    scenario = msgspec.structs.replace(
-        SCENARIO, inbox=inbox, script=(Turn(say="Both.", times="forever"),)
-    )
+    script = (Turn(say="Both.", times="forever"),)
+    scenario = msgspec.structs.replace(SCENARIO, inbox=inbox, script=script)
     done = run(scenario, agent, profile=Profile(inbound="collect"))
     assert (done.verdict.verdict, [f.code for f in done.verdict.findings]) == ("pass", [])
     said = done.history.trace.sendings[0].request
@@ -388,7 +386,6 @@ def test_one_reply_may_name_several_messages(is_named: bool) -> None:
 
 
 def test_a_request_that_is_sent_again_holds_no_message_that_came_since() -> None:
-    """Two messages have equal words, and the second comes before the first one is asked again."""
     inbox = (InboxItem(text="yes"), InboxItem(text="yes", when={"after": "main/model#1"}))
     busy = FaultSpec(kind="http.status", settings={"status": 529}, when=1)
     script = (Turn(say="Done.", times="forever"),)
