@@ -257,7 +257,9 @@ def _doubled(trace: Trace) -> Iterator[Finding]:
                 trace, current, message, event.n
             )
             first = wrote.setdefault(row.digest, current)
-            if (taken and not given) or (old and _again(trace, current, row, message, first)):
+            beside = [] if row.session else _open_at(turns[max(0, at - _BESIDE) : at], event.n)
+            again = old and _again(trace, current, row, message, first, beside)
+            if (taken and not given) or again:
                 text = f"row {row.id} is stored already"
                 yield Finding("reload_equivalence.duplicate", text, (event.n,))
 
@@ -277,6 +279,15 @@ def _reply_twice(trace: Trace, turn: Turn) -> Iterator[Finding]:
         if one and one == two and texts.count(one) > max(said[one], told[one]):
             text = f"row {row.id} stores the reply of {turn.words} again"
             yield Finding("reload_equivalence.duplicate", text, (before.n, event.n))
+
+
+_BESIDE = 16
+"""How many of the newest turns may have written a row whose session the store does not tell."""
+
+
+def _open_at(turns: list[Turn], n: int) -> list[Turn]:
+    """The turns that end after an event. Sessions work beside one another, and may look ahead."""
+    return [t for t in turns if max([t.settled_n or n + 1, *(e.n for e in t.endings)]) > n]
 
 
 class _Seen:
@@ -350,20 +361,19 @@ def _asked_again(trace: Trace, turn: Turn | None, message: Message, n: int) -> b
 
 
 def _again(
-    trace: Trace, turn: Turn | None, row: StoredRow, message: Message, first: Turn | None
-) -> bool:
+    trace: Trace, turn: Turn | None, row: StoredRow, message: Message, first: Turn | None,
+    beside: list[Turn],
+) -> bool:  # fmt: skip
     """Whether a row repeats an old text that nothing in its turn repeated; known once the turn
     settled. A row that was neither message nor reply of its `first` turn is a note of the agent,
     such as "Stop here": it may come in each turn."""
-    if turn is None or not turn.settled_n or message.tool_results:
-        return False
-    if named_inbound(row, message):
+    if turn is None or not turn.settled_n or message.tool_results or named_inbound(row, message):
         return False
     if message.tool_uses or not message.text.strip():
         return False
     if any(compaction.turn is turn for compaction in trace.compactions):
         return False
-    turns = _writers(trace, turn)
+    turns = [*_writers(trace, turn), *beside]
     if is_user_text(message):
         text = squeeze(message.text)
         is_note = first is not None and not _holds_message(text, _writers(trace, first))
