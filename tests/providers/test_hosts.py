@@ -238,7 +238,7 @@ def test_every_fault_on_a_stream_leaves_frames_that_a_client_can_begin_to_read()
         head = next((s.head for s in plan if isinstance(s, Send) and s.head is not None), None)
         if head is not None and head.headers.get("content-type") == CONTENT_TYPE:
             read += bool(readable_sse(_bytes(plan)))
-    assert read > len(kinds) // 2
+    assert read >= len(kinds) // 2
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,11 @@ OVERLAYS = {
     ),
 }
 
-PLAIN = [s for s in all_runs() if s.wire == "anthropic" and not (s.stream or s.variant)]
+PLAIN = [
+    run
+    for run in all_runs()
+    if run.wire == "anthropic" and not (run.stream or run.variant or "sub_agents" in run.needs)
+]
 SAMPLE = [s for s in PLAIN if is_of_the_seeds(s)] + [s for s in PLAIN if not is_of_the_seeds(s)][
     ::12
 ]
