@@ -105,10 +105,11 @@ class Gateway(CarefulAgent):
 
         It is stored there before it is dropped here: after a kill in between it is known already.
         """
-        is_new = False
+        is_new, key = False, (message.session, message.id)
         if message.text.strip():
             is_new = self.take(message)
-        else:
+        elif key not in self.taken:  # no store keeps it, and the channel may deliver it again
+            self.taken.add(key)
             self.say(message, "Your message has no text that I can read.", "error", "failed")
         self.waiting.drop(message)
         return is_new
