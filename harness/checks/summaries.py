@@ -83,12 +83,14 @@ def _is_written_anew(change: Change) -> bool:
 
 def _other_session(change: Change) -> str:
     """The other session whose messages a request for a summary holds; "" for none."""
-    inbounds = [delivery.inbound for delivery in change.history.trace.deliveries]
+    came = [each for each in change.history.trace.deliveries if each.n < change.compaction.n]
+    inbounds = [delivery.inbound for delivery in came]
     own = {squeeze(each.text) for each in inbounds if each.session == change.session}
-    shown = squeeze(change.shown_now.text)
+    # What was stored before the run may have the words of another session's message.
+    before, shown = squeeze(text_of(change.history, change.before)), squeeze(change.shown_now.text)
     for each in inbounds:
         words = squeeze(each.text)
-        if len(words) >= _LEAST and words not in own and words in shown:
+        if len(words) >= _LEAST and words in shown and words not in own and words not in before:
             return each.session
     return ""
 

@@ -36,9 +36,9 @@ LINES = [
 ]
 
 
-def begun(**start: Any) -> Story:
+def begun(first: Story | None = None, **start: Any) -> Story:
     """A conversation of three messages, and the third waits for its answer."""
-    story = Story(**start).turn(WISH).reply(PLAN).final().turn(COST)
+    story = (first or Story(**start)).turn(WISH).reply(PLAN).final().turn(COST)
     story.reply(use("list", id="t1")).tool(LIFT).reply(KNOWN).final().turn(NOW)
     return story
 
@@ -126,6 +126,12 @@ def test_a_notice_excuses_no_cut_of_the_users_words_where_they_fitted() -> None:
     lines = [f"{LINES[0][:50]} [33 more characters]", *LINES[1:]]
     fitted = begun().reply("hm", tokens=900)
     assert codes(summary_informed(summed(told(*lines), story=fitted))) == ["summary_informed.words"]
+
+
+def test_words_of_another_session_may_stand_in_this_one_too() -> None:
+    cut = told("[1 earlier message was left out]", *LINES[1:])
+    beside = Story().of("side").turn(PLAN, "s1").reply("Fine.").final().of("main")
+    assert codes(summary_informed(summed(cut, story=refused(begun(beside))))) == []
 
 
 def _again(*lines: str) -> History:
