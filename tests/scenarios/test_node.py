@@ -48,6 +48,7 @@ BEYOND = {
     "partial-and-whole-both-kept/nobody-knows": "as for confirmation-lost",
     "last-batch-after-a-crash": "it sends the reply again when the message comes again",
     "fails-in-other-words": "its breaker compares the errors of a call",
+    "words-of-another-user/started-again-between": "it ends an interrupted turn and says so",
     "spends-after-the-stop": "over loopback no program can ask for a cancel in a turn",
 }
 """What the careful agent does not survive, by scenario or variant, and why."""
