@@ -7,7 +7,8 @@ message is checked once, where it first appears, so cost is linear in the sessio
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator
 from functools import cache, partial
 from itertools import pairwise, takewhile
 
@@ -116,12 +117,12 @@ def _on_the_wire(trace: Trace) -> Iterator[Finding]:
     unsent = unsent_answers(trace) if logged else frozenset()
     known: dict[int, int] = {}
     begun = set[tuple[str, str]]()
-    summaries: list[str] = []
+    summaries = deque[str](maxlen=_NEWEST)
     for exchange in trace.exchanges:
         if exchange.purpose == "aux":
             continue
         if exchange.purpose == "compact" and exchange.reply and exchange.reply.text.strip():
-            summaries = [*summaries[1 - _NEWEST :], exchange.reply.text.strip()]
+            summaries.append(exchange.reply.text.strip())
         # Stored before the run, or said to another provider, whose API has another form.
         place = exchange.called.session, exchange.called.provider
         if place not in begun and not logged:
@@ -142,7 +143,7 @@ def _on_the_wire(trace: Trace) -> Iterator[Finding]:
             seen.add(id(node))
 
 
-def _unanswered(last: Node, logged: bool, known: dict[int, int], summaries: Sequence[str]) -> int:
+def _unanswered(last: Node, logged: bool, known: dict[int, int], summaries: Iterable[str]) -> int:
     """The number of the user's own messages at the end of a list, without an answer between them.
     `known` holds those of lists, so that a log of one side costs its length once. A summary stands
     for the answers to what is kept before it: Codex keeps each message of the user."""

@@ -143,8 +143,8 @@ def _words_alone(trace: Trace, turn: Turn, first: Exchange, told: list[Exchange]
         for id in _results(e)
         if id in asks
     ]
-    held = [asks[id] for id in _results(told[-1]) if id in asks]
-    past = [(each, ask) for each, ask in held if 0 < _number(turn) - _number(each) <= max(ages)]
+    held, oldest = [asks[id] for id in _results(told[-1]) if id in asks], max(ages, default=0)
+    past = [(each, ask) for each, ask in held if 0 < _number(turn) - _number(each) <= oldest]
     if not past or any(_holds(first, ask, in_replies=False) for _, ask in past):
         return
     each, ask = past[-1]

@@ -257,8 +257,8 @@ def _doubled(trace: Trace) -> Iterator[Finding]:
                 trace, current, message, event.n
             )
             first = wrote.setdefault(row.digest, current)
-            beside = [] if row.session else _open_at(turns[max(0, at - _BESIDE) : at], event.n)
-            again = old and _again(trace, current, row, message, first, beside)
+            late = [] if row.session else turns[max(0, at - _BESIDE) : at]
+            again = old and _again(trace, current, row, message, first, _open_at(late, event.n))
             if (taken and not given) or again:
                 text = f"row {row.id} is stored already"
                 yield Finding("reload_equivalence.duplicate", text, (event.n,))

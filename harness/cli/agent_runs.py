@@ -7,8 +7,9 @@ mostly does on the others as well. More wires are asked for by name, or each by 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from harness.doctor.probe import Probe
 
 Planned = list[tuple[str, Scenario]]
+
+_Greeted: TypeAlias = "Callable[[str, bool], Probe]"
+"""What the agent does when it is greeted on a wire, with or without a stream."""
 
 _BLOCKS = frozenset({"text", "thinking", "tool_use"})
 """The block types that every API has in its responses."""
@@ -53,8 +57,9 @@ def for_agent(
     choice = profile.wires or _open_wires(found)
     if spec is None or not plays:
         return list(_once(found, choice))
-    once = list(_once(found, profile.wires or _spoken(spec, choice)))
-    return list(_without_twins(once, _streaming(once, spec, profile)))
+    greeted = cache(partial(_greeted, spec))  # a program takes seconds to start
+    once = list(_once(found, profile.wires or _spoken(greeted, choice)))
+    return list(_without_twins(once, _streaming(greeted, once, profile)))
 
 
 def _open_wires(planned: Planned) -> tuple[str, ...]:
@@ -76,15 +81,15 @@ def _once(planned: Planned, spoken: Sequence[str]) -> Iterator[tuple[str, Scenar
             yield path, run
 
 
-def _spoken(spec: TargetSpec, wires: Sequence[str]) -> tuple[str, ...]:
+def _spoken(greeted: _Greeted, wires: Sequence[str]) -> tuple[str, ...]:
     """The first of these wires on which the agent calls the model when it is greeted.
 
     Its source need not show it: its module may call the model by another module.
     """
-    return next(((wire,) for wire in wires if _greeted(spec, wire).trace.exchanges), ())
+    return next(((wire,) for wire in wires if greeted(wire, False).trace.exchanges), ())
 
 
-def _streaming(planned: Planned, spec: TargetSpec, profile: Profile) -> Streaming:
+def _streaming(greeted: _Greeted, planned: Planned, profile: Profile) -> Streaming:
     """Whether the agent streams always, never, or as the scenario says.
 
     Few agents look at what the scenario says, and would play each run with a stream twice. An agent
@@ -92,13 +97,14 @@ def _streaming(planned: Planned, spec: TargetSpec, profile: Profile) -> Streamin
     """
     from harness.doctor.connections import stream_of
 
-    wire = next((run.wire for _, run in planned if run.stream), "")
+    twins = _twins(planned)
+    wire = next((run.wire for _, run in planned if run.run_name in twins), "")
     if profile.stream != "either" or profile.capabilities.streaming or not wire:
         return profile.stream
-    return stream_of(_greeted(spec, wire, stream) for stream in (False, True)) or "either"
+    return stream_of(greeted(wire, stream) for stream in (False, True)) or "either"
 
 
-def _greeted(spec: TargetSpec, wire: str, stream: bool = False) -> Probe:
+def _greeted(spec: TargetSpec, wire: str, stream: bool) -> Probe:
     """What the agent does when it is greeted."""
     from harness.doctor.probe import GREETING, Probe, scenario_of
     from harness.runner import run
@@ -139,9 +145,15 @@ def _can_express(scenario: Scenario, wire: str) -> bool:
 
 def _without_twins(planned: Planned, streaming: Streaming) -> Iterator[tuple[str, Scenario]]:
     """Drop, of the same run with and without a stream, the one that repeats the other."""
-    names = {scenario.run_name for _, scenario in planned}
+    twins = _twins(planned)
     for path, scenario in planned:
-        plain = scenario.run_name.removesuffix("+stream")
         is_dropped = streaming == ("never" if scenario.stream else "always")
-        if not (is_dropped and {plain, f"{plain}+stream"} <= names):
+        if not (is_dropped and scenario.run_name in twins):
             yield path, scenario
+
+
+def _twins(planned: Planned) -> set[str]:
+    """The names of the runs that are there with and without a stream."""
+    names = {scenario.run_name for _, scenario in planned}
+    plain = {name for name in names if f"{name}+stream" in names}
+    return plain | {f"{name}+stream" for name in plain}

@@ -28,10 +28,7 @@ NUMBERED = (
     ("text", "words"),
     [
         (NUMBERED.replace("3. M", "1. M").replace("5. B", "2. B"), "1. for 3. of a list"),
-        (
-            NUMBERED.replace("5. B", "4. B").replace("1. S", "2. S"),
-            [],
-        ),  # as CommonMark numbers them
+        (NUMBERED.replace("5. B", "4. B").replace("1. S", "2. S"), ""),  # as CommonMark does
         (NUMBERED.replace("3. ", "").replace("5. ", "").replace("1. ", ""), ""),
         (NUMBERED.replace(". ", ") "), ""),
     ],

@@ -77,13 +77,14 @@ def merge_texts(rows: Sequence[Message]) -> list[Message]:
     """User messages of one text each are merged; all else stays as it is."""
     wire: list[Message] = []
     for row in rows:
-        if wire and row.role == wire[-1].role == "user" and _is_text(row) and _is_text(wire[-1]):
+        if wire and row.role == wire[-1].role == "user" and is_text(row) and is_text(wire[-1]):
             row = Message("user", (Text(f"{wire.pop().text}\n\n{row.text}"),))
         wire.append(row)
     return wire
 
 
-def _is_text(message: Message) -> bool:
+def is_text(message: Message) -> bool:
+    """Whether a message is one text alone."""
     return len(message.blocks) == 1 and isinstance(message.blocks[0], Text)
 
 
@@ -276,7 +277,7 @@ def _each_once(rows: Sequence[Message]) -> list[Message]:
     *past, newest = project(rows)
     wire, seen = list[Message](), set[str]()
     for row in past:
-        if row.role == "user" and _is_text(row) and row.text in seen:
+        if row.role == "user" and is_text(row) and row.text in seen:
             continue
         seen.add(row.text)
         if wire and wire[-1].role == row.role == "assistant":

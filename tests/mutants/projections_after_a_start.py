@@ -8,12 +8,9 @@ from pathlib import Path
 from harness.agent import build
 from harness.agent.conversation.projection import project
 from harness.core.values.brief import Brief
-from harness.core.values.messages import Message, Text, ToolResult
+from harness.core.values.messages import Message, ToolResult
 from tests.mutants import mutant
-
-
-def _is_text(message: Message) -> bool:
-    return len(message.blocks) == 1 and isinstance(message.blocks[0], Text)
+from tests.mutants.projections import is_text
 
 
 def _starts(brief: Brief) -> int:
@@ -54,9 +51,9 @@ def recovers_in_another_order(brief: Brief) -> None:
 
 def _words_of_old_turns(rows: Sequence[Message]) -> list[Message]:
     """The messages of a request, without the calls and results of earlier turns."""
-    said = [n for n, row in enumerate(rows) if row.role == "user" and _is_text(row)]
+    said = [n for n, row in enumerate(rows) if row.role == "user" and is_text(row)]
     newest = said[-1] if said else 0
-    return project([r for n, r in enumerate(rows) if n >= newest or _is_text(r)])
+    return project([r for n, r in enumerate(rows) if n >= newest or is_text(r)])
 
 
 def _right_shows_words_of_old_turns(brief: Brief) -> None:

@@ -8,7 +8,7 @@ agent puts around them is its own, and it may leave that out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
@@ -225,14 +225,13 @@ def _past(trace: Trace, change: Change) -> Iterator[Said]:
     n, session = change.compaction.n, change.session
     said = [(whose, each, squeeze(each.text)) for whose, each in change.said_by_side]
     rows = [trace.messages.get(row.digest) for look in trace.stored for row in look.added]
-    silent = {r.id for m in rows if m for r in m.tool_results if not r.text.strip()}
+    stored: dict[str, list[str]] = {}
+    for result in (r for m in rows if m for r in m.tool_results):
+        stored.setdefault(result.id, []).append(result.text)
+    silent = {id for id, texts in stored.items() if not all(map(str.strip, texts))}
     silent |= {run.request.id for run in trace.executions if not run.text.strip()}
     # So is what it writes for a stored call that never had a result, which may lack an id too.
-    ended = {r.id for m in rows if m for r in m.tool_results}
-    ended |= {run.request.id for run in trace.executions}
-    heard: dict[str, list[str]] = {}
-    for result in (r for m in rows if m for r in m.tool_results):
-        heard.setdefault(result.id, []).append(squeeze(result.text))
+    ended = stored.keys() | {run.request.id for run in trace.executions}
     bare = {use.id for m in rows if m for use in m.tool_uses} - ended
     asked = {use.id for e in trace.exchanges if e.reply for use in e.reply.tool_uses} | ended
     silent |= bare
@@ -243,19 +242,20 @@ def _past(trace: Trace, change: Change) -> Iterator[Said]:
                 yield each
         # What an agent writes for a tool that said nothing is the agent's own.
         told = (r for r in message.tool_results if "" not in bare or r.id in asked)
-        own = (r for r in told if r.id not in silent and _is_heard(r, heard.get(r.id)))
-        yield from (Said("rest", r.text) for r in own)
+        for result in (r for r in told if r.id not in silent):
+            if _is_stored(result, stored.get(result.id, ())):
+                yield Said("rest", result.text)
     last = change.before.reply.text if change.before.reply else ""
     turn = trace.turns[session, change.before.called.turn]
     if any(last == s.request.text for s in turn.endings if claimed(s) == "completed" and s.n < n):
         yield Said("rest", last)
 
 
-def _is_heard(result: ToolResult, stored: list[str] | None) -> bool:
+def _is_stored(result: ToolResult, texts: Sequence[str]) -> bool:
     """Whether a result holds what the store has under its id, if that has one. An agent writes its
     own words for a stored result that no call takes."""
     words = squeeze(result.text)
-    return not stored or any(begins_or_ends(t, words) or words in t for t in stored)
+    return not texts or any(begins_or_ends(t, words) or words in t for t in map(squeeze, texts))
 
 
 def _said(trace: Trace, change: Change) -> list[tuple[str, Said]]:

@@ -38,7 +38,7 @@ class AnswerAssembly:
             self.stop = f.text(get(candidate, "finishReason")) or self.stop
             parts = parts_in(f.mapping(candidate.get("content")))
             blocks, self._ids = self._ids.named(blocks_of(f.objects(parts)))
-            self._blocks = said_on([*self._blocks, *blocks])
+            self._blocks[-1:] = said_on([*self._blocks[-1:], *blocks])
 
     def message(self) -> Message | None:
         """The message so far, without the empty text that a last chunk has; None before any."""
