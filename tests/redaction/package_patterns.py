@@ -20,6 +20,7 @@ _ANCHORED = frozenset({"match", "fullmatch"})
 OF_LOCAL_NAMES = {
     "adapters/text_answers.py",
     "checks/evidence/output_tools.py",  # a literal text
+    "checks/evidence/shown_text.py",  # a silent word of our table
     "core/values/profile.py",  # sessions, with stars
     "providers/shared/openai.py",
     "providers/shared/record.py",
