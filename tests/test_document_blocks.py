@@ -23,10 +23,11 @@ from harness.starter.starter_files import template
 from tests.document_blocks import Block, blocks_of, follow, missing
 from tests.document_world import MY_PARTS, make_project, make_world
 from tests.documents import ROOT
+from tests.field.upstream_reports import FOLDER as REPORTS
 
 DOCS = ROOT / "docs"
 SKILLS = sorted((ROOT / "examples/skills").rglob("*.md"))
-PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md")), *SKILLS]
+PAGES = [ROOT / "README.md", *sorted({*DOCS.rglob("*.md")} - {*REPORTS.iterdir()}), *SKILLS]
 BLOCKS = [block for page in PAGES for block in blocks_of(page)]
 TUTORIAL = DOCS / "tutorial.md"
 _NODE = DOCS / "how-to/typescript.md"  # its commands need npm: tests/node follows them

@@ -13,7 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from harness.catalogue import field_findings
 from harness.core.values.table_file import package_text
-from tests.field import owners
+from tests.field import owners, upstream_reports
 from tests.field.environments import HERE, ROOT, is_same, options_of, played, targets
 from tests.field.overview import Overview, overview
 from tests.field.playing import CLOSED, SAMPLE_REAL_S
@@ -24,8 +24,9 @@ COMPARISON = ROOT / "build" / "field.html"
 
 
 def write(results: Sequence[Results]) -> None:
-    """Write the page, the comparison, and the page for owners."""
+    """Write the page, the comparison, the page for owners, and a text for each defect."""
     owners.write()
+    upstream_reports.write()
     PAGE.write_text(page(results), encoding="utf-8")
     COMPARISON.parent.mkdir(exist_ok=True)
     COMPARISON.write_text(comparison(results), encoding="utf-8")
