@@ -237,7 +237,7 @@ def _masked_line(line: bytes) -> bytes:
 
 
 _known_line = lru_cache(maxsize=4096)(_masked_line)
-"""A campaign writes the same event in many runs: in a sweep, four lines of five were seen before."""
+"""A campaign writes the same event in many runs: in a sweep, four lines of five."""
 
 
 def _mask_plain_body(text: str) -> str:
