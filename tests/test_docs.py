@@ -25,10 +25,10 @@ from tests.generated_api import PUBLIC
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 DOCUMENTS = [*PAGES, ROOT / "CHANGELOG.md", *sorted((ROOT / "examples/skills").rglob("*.md"))]
 
-MOST_WORDS, MOST_LINES = 80_000, 120
+MOST_WORDS, MOST_LINES = 78_000, 120
 """The most words of all pages but the tables that are made of the code, and lines of the README."""
 
-LOOKED_UP = ("faults.md", "rules.md", "api.md")
+LOOKED_UP = ("faults.md", "rules.md", "api.md", "wire-table.md")
 """Tables in which a reader looks up one line. The texts for owners are looked up too, by name."""
 
 _LINK = re.compile(r"\]\(([^)\s]+)\)")

@@ -46,6 +46,14 @@ def test_a_window_that_slides_is_told_as_messages_that_are_gone() -> None:
     assert "message 1 (assistant) is gone" in finding.message
 
 
+def test_messages_that_stand_later_are_not_told_as_gone() -> None:
+    whole = [user("a"), assistant("x"), user("b"), assistant("y"), user("c")]
+    (finding,) = append_only_prefix(_asked(whole, [*whole[2:4], *whole[:2], user("c")]).end())
+    assert "the 2 oldest messages stand later" in finding.message
+    (finding,) = append_only_prefix(_asked(whole, [*whole[:1], *whole[2:4], whole[1]]).end())
+    assert "message 1 (assistant) stands later" in finding.message
+
+
 def test_a_fallback_with_less_of_the_request_is_told_as_that() -> None:
     whole = [user("a"), assistant("x"), user("b")]
     story = Story(stores=False).turn("a").reply("x", messages=whole, status=529)

@@ -2,16 +2,17 @@
 
 That is its policy and no law, so it stands in a table here and in no scenario:
 
-    python -m tests.scenarios.reference_counts
+    python -m tests.scenarios.reference_counts [NAME ...]
 
-plays all runs and writes the table again. A row without wire and `+stream` holds for all runs of
-its variant that have no row of their own.
+plays all runs, or those of the scenarios that are named, and writes the table again. A row without
+wire and `+stream` holds for all runs of its variant that have no row of their own.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -53,10 +54,12 @@ def names() -> set[str]:
     return set(_rows())
 
 
-def _made() -> Iterator[dict[str, str]]:
+def _made(wanted: Collection[str]) -> Iterator[dict[str, str]]:
     """The rows: of each variant its first run, and the runs that differ from it."""
     variants: dict[str, dict[str, dict[str, str]]] = {}
     for scenario in all_runs():
+        if wanted and scenario.name not in wanted:
+            continue
         row = counts_of(run(scenario, reference_for(scenario)))
         variants.setdefault(_variant(scenario), {})[scenario.run_name] = row
     for variant, runs in sorted(variants.items()):
@@ -67,14 +70,25 @@ def _made() -> Iterator[dict[str, str]]:
                 yield {"run": name, **row}
 
 
-def write() -> None:
+def _scenario(run: str) -> str:
+    return run.partition("/")[0].partition("@")[0].partition("+")[0]
+
+
+def write(wanted: Collection[str]) -> None:
     """Write the table again once all runs are played: a command cut off changes nothing."""
-    rows = list(_made())
+    kept = [{"run": run, **row} for run, row in _rows().items() if _scenario(run) not in wanted]
+    rows = [*(kept if wanted else ()), *_made(wanted)]
+    rows.sort(key=lambda row: (_first(row["run"]), row["run"]))
     with TABLE.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, delimiter="\t", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
 
 
+def _first(run: str) -> str:
+    """The variant of a run, by which the rows stand."""
+    return run.partition("@")[0].partition("+")[0]
+
+
 if __name__ == "__main__":
-    write()
+    write(sys.argv[1:])

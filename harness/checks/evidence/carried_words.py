@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise, takewhile
 
 from harness.checks.evidence.excuses import Case
@@ -71,19 +71,25 @@ def first_difference(before: Node, settled: Node, now: Node) -> str:
     for old, new in zip(settled.tail(), now.tail(), strict=False):
         if old is not new:
             at = old.depth - 1
-            later = (n.depth for n in before.tail(old) if n.message == new.message)
-            gone = next(later, old.depth) - old.depth
-            if gone and not at:
-                return (
-                    "the oldest message is gone"
-                    if gone == 1
-                    else f"the {gone} oldest messages are gone"
-                )
-            if gone:
-                more = f"and {gone - 1} after it are gone" if gone > 1 else "is gone"
-                return f"message {at} ({old.side}) {more}"
+            left = before.messages[at:]
+            if new.message in left[1:]:
+                return _lacking(left[: left.index(new.message, 1)], old, now)
             return f"message {at} ({old.side}) differs{_other_words(old.message, new.message)}"
     return f"there were {settled.depth} messages before the newest, and {now.depth} are left"
+
+
+def _lacking(lost: Sequence[Message], old: Node, now: Node) -> str:
+    """Which messages a list lacks where they stood, the first of them at `old`."""
+    at, count = old.depth - 1, len(lost)
+    # A store that reads its rows by their time gives another order after the clock was set back.
+    moved = all(one in now.messages[at:] for one in lost)
+    if count == 1:
+        which = f"message {at} ({old.side})" if at else "the oldest message"
+        return f"{which} {'stands later' if moved else 'is gone'}"
+    are = "stand later" if moved else "are gone"
+    if at:
+        return f"message {at} ({old.side}) and {count - 1} after it {are}"
+    return f"the {count} oldest messages {are}"
 
 
 _SHOWN = 40
