@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from examples.agents.gateway import Gateway
-from harness.core.scenario.scenario import Scenario
+from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, ToolTurn
 from harness.core.values.profile import InboundPolicy, Profile
 from harness.runner import Run, run
 from harness.targets import of_callable
@@ -34,6 +34,32 @@ class RepliesTwice(Gateway):
         super().finish(inbound, text, kind, status)
         if len(self.turn_messages) > 1:
             super().finish(inbound, f"Once more: {text}", kind, status)
+
+
+class DropsWhatItDrained(Gateway):
+    """Takes what came out of its queue, and forgets it if the turn is stopped before it asks."""
+
+    def fold(self) -> None:
+        drained = []
+        while (message := self.waiting.first(self.session)) is not None:
+            self.waiting.drop(message)
+            drained.append(message)
+        self.check_budget()
+        for message in drained:
+            self.waiting.put(message)
+        super().fold()
+
+
+STOPPED = msgspec.structs.replace(
+    SCENARIO,
+    tools={"step": ToolScript(script=(ToolTurn(hang=10, ok="done", times="forever"),))},
+    inbox=(
+        InboxItem(id="m1", text="Do two steps."),
+        InboxItem(id="m2", text="Rather one.", when={"ms": 5000}),
+        InboxItem(id="c1", kind="cancel", when={"ms": 6000}),
+        InboxItem(id="m3", text="Thanks."),
+    ),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -69,6 +95,21 @@ def test_a_message_may_come_again_once_a_turn_has_taken_it_in() -> None:
     again = msgspec.structs.replace(second, when="idle")
     done = steered(Gateway, msgspec.structs.replace(SCENARIO, inbox=(first, second, again, last)))
     assert (done.verdict.verdict, tuple(done.verdict.failing)) == ("pass", ())
+
+
+def test_the_reply_about_a_stop_may_answer_what_came_before_it() -> None:
+    done = steered(Gateway, STOPPED)
+    assert (done.verdict.verdict, tuple(done.verdict.failing)) == ("pass", ())
+    stopped, _ = done.history.trace.turns.values()
+    assert [each.inbound.id for each in stopped.joined] == ["m2"]
+
+
+def test_a_steered_message_that_a_stop_loses_is_told_as_such() -> None:
+    first = steered(DropsWhatItDrained, STOPPED).verdict.failing[0]
+    assert first.message == (
+        "nothing is done about the message m2: it came before the stop of turn 1 of main, and was"
+        " lost with it"
+    )
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,7 @@ def why_unanswered(trace: Trace, turn: Turn) -> str:
     before = turn.came_in
     if before is None or not before.interrupted_n or "store" not in trace.seams:
         met = _met_last(trace, turn) or _reads_as_before(trace, turn)
+        met = met or _lost_in_a_stop(trace, turn)
         return met or _key_as_before(trace, turn, name) or _stands_in_past(trace, turn)
     if kept := inbound_rows(trace, before):
         is_last = kept[-1].place == len(_durable(trace, before)) - 1
@@ -115,6 +116,17 @@ def _key_as_before(trace: Trace, turn: Turn, name: str) -> str:
         if other.session != turn.session and other.id == name:
             return f": {other.session} has a message of the same id, which came before"
     return ""
+
+
+def _lost_in_a_stop(trace: Trace, turn: Turn) -> str:
+    """The turn in which a message came before the user stopped it: a loop that has taken steered
+    messages out of its queue drops them as it ends (openclaw/openclaw#128008)."""
+    came, before = turn.delivery, trace.turns.get((turn.session, turn.number - 1))
+    while before is not None and came not in before.came:
+        before = trace.turns.get((turn.session, before.number - 1))
+    if came is None or before is None or turn.main or not came.n < before.cancelled_n:
+        return ""
+    return f": it came before the stop of {before.words}, and was lost with it"
 
 
 def _stands_in_past(trace: Trace, turn: Turn) -> str:

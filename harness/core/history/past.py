@@ -76,7 +76,7 @@ class Past:
         self._cut: dict[str, str] = {}
         self._given, self._done = set[MessageName](), set[MessageName]()
         self._repeated, self._unanswered = set[str](), set[str]()
-        self._took: dict[str, tuple[str, ...]] = {}
+        self._took, self._came_before_stop = (dict[str, tuple[str, ...]]() for _ in range(2))
         self._lanes: dict[str, tuple[str, str]] = {}
         self._questions: dict[str, tuple[str, ApprovalRequest]] = {}
         self.decided: dict[tuple[str, str], tuple[Json, int]] = {}
@@ -266,6 +266,10 @@ class Past:
                 return
         self._refused.discard(session)
         ended = self.open_inbound(session), *self._took.pop(session, ())
+        stopped = self._came_before_stop.pop(session, ())
+        if request.status == "cancelled":  # it may answer what came before the stop, unread
+            ended += tuple(name for name in request.answers if name in stopped)
+            self._stop_waiting(session, ended)
         self._open.pop(session, None)
         self._done.update((session, name) for name in ended)
         self._cut.pop(session, None)
@@ -347,22 +351,21 @@ class Past:
         counts as the message that was due, which must not come a second time.
         """
         session, name = inbound.get("session", "main"), inbound["id"]
-        counted = session, name
-        if due_in and counted not in self.inbounds:
-            counted = due_in, name
+        is_known = not due_in or (session, name) in self.inbounds
+        counted = (session if is_known else due_in), name
         self.delivered[counted] += 1
         self.inbounds.pop((session, name), None)
         self.inbounds[session, name] = inbound
         if inbound.get("kind", "message") != "message":
             if session in self._unanswered:
                 self.cancelled[session] = self.turn(session)
+                self._came_before_stop[session] = self.waiting(session)
             return
         self._unconfirmed, self._last_delivered = counted, session
         if counted in self._given and self.comes_in_turn:
             return  # it waits already, or is in the turn
         self._given.add(counted)
-        again = self._waiting.pop(session, [])  # after a kill it comes a second time
-        self._wait(session, [waiting for waiting in again if waiting != name])
+        self._stop_waiting(session, (name,))  # after a kill it comes a second time
         # A reader is told at once of what comes later. By then the agent may go on with a cut turn.
         is_ahead = session in self._cut and inbound.get("at_ms", 0) > self._called_ms
         if self.comes_in_turn or is_ahead:
@@ -374,26 +377,23 @@ class Past:
         self._turns[session] += 1
         self._cut.pop(session, None)
         self._refused.discard(session)
-        if (session, name) in self._done:
-            self._repeated.add(session)
-        else:
-            self._repeated.discard(session)
+        (self._repeated.add if (session, name) in self._done else self._repeated.discard)(session)
         self.turn_calls[session] = 0
         self._open[session] = name
         self._unanswered.add(session)
 
     def _begin_waiting(self, session: str) -> None:
         """Begin the turn of the first message that came during the one that has ended."""
-        if names := self._waiting.pop(session, None):
+        if names := self.waiting(session):
             self._begin(session, names[0])
-            self._wait(session, names[1:])
+            self._stop_waiting(session, names[:1])
 
     def _see_reached(self, session: str, took: tuple[str, ...]) -> None:
         """Count a main request that takes in what has come."""
-        names = self._waiting.pop(session, [])
-        self._wait(session, [name for name in names if name not in took])
+        self._stop_waiting(session, took)
         self._took[session] = self._took.get(session, ()) + took
 
-    def _wait(self, session: str, names: list[str]) -> None:
-        if names:
-            self._waiting[session] = names
+    def _stop_waiting(self, session: str, names: tuple[str, ...]) -> None:
+        left = [name for name in self._waiting.pop(session, []) if name not in names]
+        if left:
+            self._waiting[session] = left

@@ -130,11 +130,10 @@ class _Reader:
         self._damages.over()
         self.trace.starts.append(event)
         if len(self.trace.starts) == 1:
-            profile = self.trace.profile
-            self._sends_texts = profile.results == "text"
-            self._says_texts = profile.replies == "text"
+            self._sends_texts = self.trace.profile.results == "text"
+            self._says_texts = self.trace.profile.replies == "text"
             tools = event.settings.get("tools")
-            self._asked = CallPairing(ToolNames(tools, profile) if tools else None)
+            self._asked = CallPairing(ToolNames(tools, self.trace.profile) if tools else None)
 
     def _called(self, called: Called) -> None:
         self._damages.over()
@@ -177,7 +176,7 @@ class _Reader:
         if called.purpose == "compact":
             self._compact(exchange)
         if request.took:
-            self._take_in(called, request)
+            self._take_in(self._turn(called), request.took)
         if called.purpose == "main" and not request.unread:
             self._recognise_summary(exchange)
             if (compaction := self._compacting.pop(called.session, None)) is not None:
@@ -186,11 +185,11 @@ class _Reader:
                 self._main_before[called.session] = last
             self._last_main[called.session] = exchange
 
-    def _take_in(self, called: Called, request: ModelRequest) -> None:
-        """Let a turn take in the messages that its request holds."""
-        turn, waiting = self._turn(called), self._waiting.get(called.session, [])
-        joined = [each for each in waiting if each.inbound.id in request.took]
-        self._waiting[called.session] = [each for each in waiting if each not in joined]
+    def _take_in(self, turn: Turn, names: tuple[str, ...], before_n: int = _NEVER_MS) -> None:
+        """Let a turn take in messages that wait, or that a reply about a stop answers unread."""
+        waiting = self._waiting.get(turn.session, [])
+        joined = [each for each in waiting if each.inbound.id in names and each.n < before_n]
+        self._waiting[turn.session] = [each for each in waiting if each not in joined]
         turn.joined += joined
         for each in joined:
             self._deliveries.setdefault((turn.session, each.inbound.id), []).append(turn)
@@ -253,6 +252,8 @@ class _Reader:
         self.trace.sendings.append(sending)
         turn = self._replied_turn(called, request)
         turn.sendings.append(sending)
+        if request.status == "cancelled":
+            self._take_in(turn, request.answers, turn.cancelled_n)
         if self._says_texts and request.kind == "final" and not request.status:
             sending.asked = turn.exchanges
         self._questions.see_sending(turn, sending)
@@ -303,12 +304,11 @@ class _Reader:
             self._turn(exchange.called).asks += asks
 
     def _deliver(self, answered: Answered, called: Called | None) -> None:
-        inbound, request = msgspec.convert(answered.value, type=Inbound), None
-        if called is not None:
-            request = called.request
-            if called.session == answered.session:
-                # Beside a reader the turn of a message that waits may have begun, without a call.
-                self._begin_waiting(answered.session, called.turn, answered)
+        inbound = msgspec.convert(answered.value, type=Inbound)
+        request = called.request if called is not None else None
+        if called is not None and called.session == answered.session:
+            # Beside a reader the turn of a message that waits may have begun, without a call.
+            self._begin_waiting(answered.session, called.turn, answered)
         turn = self._turn(answered)
         if inbound.kind != "message":
             wanted = isinstance(request, InboxRequest) and (request.poll or request.cancels)
