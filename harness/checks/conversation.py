@@ -30,13 +30,13 @@ from harness.checks.evidence.excuses import (
     REWRITTEN_STORE,
     Case,
 )
+from harness.checks.evidence.misplaced_results import swapped_with
 from harness.checks.evidence.shown_text import spoken
 from harness.checks.evidence.stored_messages import (
     same_text,
     says,
     squeeze,
 )
-from harness.checks.evidence.told_results import swapped_with
 from harness.checks.evidence.turn_outcomes import claimed, ending_calls, is_local
 from harness.core.history.events import Effected
 from harness.core.history.exchanges import Exchange

@@ -23,6 +23,7 @@ from harness.checks.evidence.cut_results import (
 )
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, KILL_BETWEEN, LIMIT, REFUSED_WRITE, Case
+from harness.checks.evidence.misplaced_results import failed_beside, with_error_of
 from harness.checks.evidence.told_results import (
     ERROR,
     ERROR_BEFORE,
@@ -54,7 +55,7 @@ from harness.checks.evidence.told_results import (
 from harness.core.history.events import Effected
 from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.history import History
-from harness.core.history.trace import Trace, Turn
+from harness.core.history.trace import Trace
 from harness.core.values.carried_text import (
     LEAST_CHARACTERS,
     WHOLE_CHARACTERS,
@@ -143,7 +144,7 @@ def result_carried(
         if ask.sent is None or turn is None or run.failed or run.given_up:
             if ask.sent is not None and turn is not None:
                 told = _denied(ask.sent, run) if run.called.key in acted else None
-                found = _finding(told or _as_its_sibling(turn, ask, ask.sent, run), ask, run)
+                found = _finding(told or _as_its_sibling(trace, ask, run), ask, run)
                 yield Case("unread", found, turn, ask.sent_n)
             continue
         texts = [_expected(text, masks, bound) for text in said_texts(run)]
@@ -275,28 +276,27 @@ def _as_error(result: _Result, *, is_read: bool) -> _Told | None:
 
 
 def _discarded(result: _Result) -> _Told | None:
-    """A success that is told as not run, beside a call that failed."""
-    if not (result.sent.is_error or _UNRUN.search(result.sent.text)):
+    """A success that is told as not run, beside a call that failed, or by the error of that."""
+    if other := with_error_of(result.trace, result.ask, result.said):
+        return _by_its_error(other, result.sent)
+    is_unrun = result.sent.is_error or _UNRUN.search(result.sent.text)
+    if not (is_unrun and failed_beside(result.trace, result.ask)):
         return None
-    runs, ask = result.trace.executions, result.ask
-    first, last = (
-        bisect_left(runs, n, key=lambda run: run.n) for n in (ask.exchange.n, ask.sent_n)
-    )
-    beside = (run for run in runs[first:last] if run.ask and run.ask.exchange is ask.exchange)
-    if not any(run.failed for run in beside):
-        return None
-    return _Told(
-        "discarded", f"is thrown away because another call failed: {_short(result.sent.text)}"
-    )
+    words = f"is thrown away because another call failed: {_short(result.sent.text)}"
+    return _Told("discarded", words)
 
 
-def _as_its_sibling(turn: Turn, ask: Ask, sent: ToolResult, run: Execution) -> _Told | None:
+def _as_its_sibling(trace: Trace, ask: Ask, run: Execution) -> _Told | None:
     """A call that was still running when another one failed, and is told by the error of that."""
-    beside = [a for a in turn.asks if a.exchange is ask.exchange and a is not ask]
-    failed = [a.sent.text for a in beside if a.sent and a.execution and a.execution.failed]
-    if run.failed or is_slow(run) or sent.text not in failed:
+    if run.failed or is_slow(run) or ask.sent is None:
         return None
-    return _Told("discarded", f"is given up, and told as the error of another: {_short(sent.text)}")
+    other = with_error_of(trace, ask, "")
+    return _by_its_error(other, ask.sent) if other else None
+
+
+def _by_its_error(other: Execution, sent: ToolResult) -> _Told:
+    words = f"is told as the error of another call, {call_of(other)}: {_short(sent.text)}"
+    return _Told("discarded", words)
 
 
 def _denied(sent: ToolResult, run: Execution) -> _Told | None:

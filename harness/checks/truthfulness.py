@@ -23,9 +23,14 @@ from harness.checks.evidence.excuses import (
     Case,
     is_killed_between,
 )
+from harness.checks.evidence.misplaced_results import error_words, with_error_of
 from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import squeeze
-from harness.checks.evidence.told_results import answered_runs, is_slow, says_success
+from harness.checks.evidence.told_results import (
+    answered_runs,
+    call_of,
+    says_success,
+)
 from harness.checks.evidence.tool_inputs import kept_as_run
 from harness.checks.evidence.turn_outcomes import (
     TELLING,
@@ -43,7 +48,7 @@ from harness.core.history.exchanges import Exchange, Execution, Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn, children
 from harness.core.values.messages import Message, ToolResult, side
-from harness.core.values.plans import Kill, Raise, Sent
+from harness.core.values.plans import Kill, Sent
 from harness.core.values.verdict import Finding
 
 
@@ -166,7 +171,9 @@ def error_visible(history: History) -> Iterator[Finding | Case]:
             yield Finding("error_visible.hidden", f"{said} result reads like a success", events)
         # What a request showed stays true when a later success has the same text.
         if (equal_n is None or equal_n > sent_n) and _is_reworded(sent, last):
-            text = f"{said} result holds nothing of its error"
+            other = with_error_of(history.trace, last.ask, "")
+            instead = f", and that of {call_of(other)}" if other else ""
+            text = f"{said} result holds nothing of its error{instead}"
             finding = Finding("error_visible.reworded", text, (last.n, sent_n))
             called = last.ask.exchange.called
             turn = history.trace.turns.get((called.session, called.turn))
@@ -207,35 +214,16 @@ def _reads_as_success(sent: ToolResult, run: Execution, successes: dict[str, int
     """
     if sent.is_error:
         return None
-    said, words = squeeze(sent.text), _error_words(run)
+    said, words = squeeze(sent.text), error_words(run)
     if not said or (says_success(sent.text) and not (words and says_success(words))):
         return 0
     return successes.get(said)
 
 
 def _is_reworded(sent: ToolResult, run: Execution) -> bool:
-    own = _pieces(_error_words(run))
+    own = _pieces(error_words(run))
     return bool(own) and not own & _pieces(sent.text)
 
-
-def _error_words(run: Execution) -> str:
-    """The text of a tool's error; "" for a time-out, a kill, a lost or slow answer."""
-    if (
-        run.given_up
-        or is_slow(run)
-        or (run.answered and any(isinstance(s, Kill) for s in run.answered.steps))
-    ):
-        return ""
-    if run.answered is None or not isinstance(run.answered.value, dict):
-        steps = run.answered.steps if run.answered else ()
-        return " ".join(
-            s.message for s in steps if isinstance(s, Raise) and s.error not in _NO_WORDS
-        )
-    return run.text
-
-
-_NO_WORDS = frozenset({"timeout", "connect", "dns", "connect_timeout", "write_timeout"})
-"""Errors of the transport: their words are the client's, and not the tool's."""
 
 _WORD = re.compile(r"[^\W_]+")
 _LEAST = 4  # the least letters of a word that two texts share by more than chance

@@ -90,29 +90,6 @@ def cuts_results_silently(brief: Brief) -> None:
 
 @mutant(
     breaks="tools",
-    statement="A batch is told as not run because one call of it failed",
-    scenario="what-the-tools-said/beside-one-that-fails",
-    killed_by="result_carried.discarded",
-)
-def discards_a_batch(brief: Brief) -> None:
-    """After one failed call, the results of all later calls are thrown away.
-
-    The reference agent that discards what ran beside a failed call.
-    """
-    failed = list[str]()
-
-    def discarded(call: ToolUse, result: ToolResult) -> ToolResult:
-        if result.is_error:
-            failed.append(call.id)
-        elif failed:
-            return ToolResult(call.id, "Not run, because another call failed.", is_error=True)
-        return result
-
-    play_with(brief, discarded)
-
-
-@mutant(
-    breaks="tools",
     statement="A result is serialised by the tool's adapter and again by the model's",
     scenario="what-the-tools-said",
     killed_by="result_carried.encoded_twice",

@@ -15,12 +15,11 @@ from collections.abc import Iterator
 from itertools import islice, pairwise
 from typing import NamedTuple
 
-from harness.checks.evidence.carried_words import BEGINNING
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.turn_outcomes import calls_tools
 from harness.core.history.exchanges import Ask, Exchange, Execution
 from harness.core.history.history import History
-from harness.core.history.trace import Trace, Turn
+from harness.core.history.trace import Trace
 from harness.core.values.carried_text import WHOLE_CHARACTERS, Spelt, lost_parts, own_words
 from harness.core.values.messages import Json, Opaque, Text, ToolResult, canonical
 from harness.core.values.plans import waited_ms
@@ -380,21 +379,3 @@ _LINES = 50
 def is_code(tool: str, said: str) -> bool:
     """Whether the name of a tool, or a mark in its text, says that the text is code."""
     return _OF_CODE.search(tool) is not None or "```" in said
-
-
-def swapped_with(turn: Turn, ask: Ask, run: Execution) -> Execution | None:
-    """Return the other execution whose answer was sent as the result of a call.
-
-    The sent text must begin with that answer and have the same error flag. An agent's own words,
-    for example about a late answer, may hold a short answer by chance.
-    """
-    own, sent = squeeze(run.text), squeeze(ask.sent.text if ask.sent else "")
-    if ask.sent is None or not own or own[:BEGINNING] in sent:
-        return None
-    for other in turn.executions:
-        if other.ask is ask or not other.answered or other.n >= ask.sent_n:
-            continue
-        said = squeeze(other.text)
-        if said and other.failed == ask.sent.is_error and sent.startswith(said):
-            return other
-    return None
