@@ -230,7 +230,8 @@ def sendable(block: Row, role: str, limit: int) -> list[Row]:
             return [{"type": "text", "text": text}] if text.strip() else []
         case "tool_use" if role == "assistant":
             given = block["input"] if isinstance(block["input"], dict) else {}
-            given = json.loads(clean(json.dumps(given)))
+            # JSON has no number above the largest float; a model may write 1e999.
+            given = json.loads(clean(json.dumps(given)), parse_constant=str)
             return [{"type": "tool_use", "id": block["id"], "name": block["name"], "input": given}]
         case "tool_result" if role == "user":
             return [{**block, "content": clipped(block["content"], limit)}]

@@ -120,6 +120,15 @@ def test_a_summary_that_was_cut_off_is_not_used(stop: str) -> None:
     assert _summary_used("go, something was left out", stop=stop) == []
 
 
+def test_an_older_summary_may_begin_as_one_that_was_cut_off() -> None:
+    old = user("Four people met.")
+    story = Story().turn("go").reply("x", messages=[old, user("go")]).final().turn("on")
+    story.fail(400, tokens=100, messages=[old, assistant("x"), user("on")])
+    story.reply("Four", purpose="compact", stop="max_tokens")
+    story.reply("y", messages=[old, user("on")], tokens=10)
+    assert codes(compaction_progress(story.final().end())) == []
+
+
 def test_a_whole_summary_is_used() -> None:
     assert _summary_used("Summary: Four people") == []
 
@@ -136,6 +145,15 @@ def test_a_failed_compaction_does_not_cost_the_next_turn_its_past() -> None:
     assert _next_turn(" ", user("!")) == ["history_faithful.forgotten_past"]
     assert _next_turn(" ", user("one"), assistant("1")) == []
     assert _next_turn("They counted.", user("They counted.")) == []
+
+
+def test_a_past_that_is_refused_once_more_when_it_is_shorter_may_go() -> None:
+    story = Story(stores=False).turn("one").reply("1").final().turn("two").fail(413, tokens=900)
+    story.fail(400, purpose="compact")
+    story.fail(413, messages=[assistant("1"), user("two")], tokens=500)
+    story.reply("2", messages=[user("two")], tokens=100).final()
+    story.turn("three").reply("3", messages=[assistant("2"), user("three")]).final()
+    assert codes(history_faithful(story.end())) == []
 
 
 def test_a_summary_that_only_another_client_can_read_is_a_past() -> None:

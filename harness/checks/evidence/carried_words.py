@@ -203,9 +203,11 @@ def past_of_failed(history: History, before: Turn, turn: Turn) -> Iterator[Findi
     last = before.main[-1]
     if not failed or not all(c.failed for c in failed) or last.too_large or last.status == 413:
         return
-    refused = [e.node.messages for e in before.main if e.too_large]
-    if any(all(m.role != "assistant" for m in messages) for messages in refused):
+    refused = [e for e in before.main if e.too_large or e.status == 413]
+    if any(all(m.role != "assistant" for m in e.node.messages) for e in refused):
         return  # a message that is too large alone leaves no room for a past
+    if any(later.size < earlier.size for earlier, later in pairwise(refused)):
+        return  # what was left of the past was refused too
     first, now = before.readable[0], turn.readable[0]
     said_before = (m for m in first.node.messages if m.role == "assistant")
     told = {squeeze(s.request.text) for s in history.trace.sendings if claimed(s) != "completed"}
