@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -10,6 +11,7 @@ from functools import cache
 from itertools import chain, pairwise
 from typing import TypeAlias
 
+from harness.checks.evidence.children_told import child_ends
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import (
     COMPACTION_BETWEEN,
@@ -161,8 +163,9 @@ def effect_once(history: History) -> Iterator[Finding]:
     """A call of the model runs once, also if the next request fails.
 
     `again`: a call that was run and did not fail is run again. `effect`: two runs of one call
-    change the outside world, without a common idempotency key. Two calls of an answer with one id
-    and one input are one call. A tool that failed without an effect may be tried again. Source:
+    change the outside world, without a common idempotency key. So does a child that is begun again
+    from its prompt. Two calls of an answer with one id and one input are one call. A tool that
+    failed without an effect may be tried again. Source:
     invariant 23.
     """
     trace = history.trace
@@ -177,6 +180,7 @@ def effect_once(history: History) -> Iterator[Finding]:
     for first, *later in runs.values():
         if later:
             yield from _second_runs(first, later, effects)
+    yield from _begun_again(trace, effects)
 
 
 def _call(ask: Ask) -> tuple[object, ...]:
@@ -203,6 +207,34 @@ def _second_runs(
                 text = f"{again.called.key}: {effect.name} happens again for one call of {name}"
                 yield Finding("effect_once.effect", text, (same[0].n, effect.n))
             happened.append(effect)
+
+
+def _begun_again(trace: Trace, effects: dict[str, list[Effected]]) -> Iterator[Finding]:
+    """Yield each effect that comes again because the child of one call began again from its prompt,
+    in another session or in the same one."""
+    asks = {end.child.session: id(end.ask) for end in child_ends(trace) if effects and end.ask}
+    first, begun = dict[str, Exchange](), dict[str, list[int]]()
+    for exchange in trace.exchanges if asks else ():
+        name = exchange.called.session
+        if name in asks and first.setdefault(name, exchange).node is exchange.node:
+            begun.setdefault(name, []).append(exchange.n)
+    known: dict[tuple[object, ...], tuple[tuple[str, int], Effected]] = {}
+    for run in trace.executions if asks else ():
+        # A child may run the tools of its parent's session.
+        name = (run.ask.exchange if run.ask else run).called.session
+        for effect in effects.get(run.called.key, ()) if name in first else ():
+            life = name, bisect_left(begun[name], run.n)
+            kind = asks[name], _texts(first[name]), effect.name, run.identity
+            before, old = known.setdefault(kind, (life, effect))
+            is_keyed = effect.idempotency_key and effect.idempotency_key == old.idempotency_key
+            if before != life and not is_keyed:
+                text = f"{run.called.key}: {effect.name} happens again, because the child of one "
+                text += "call was begun again from its prompt"
+                yield Finding("effect_once.effect", text, (old.n, effect.n))
+
+
+def _texts(exchange: Exchange) -> tuple[str, ...]:
+    return tuple(m.text for m in exchange.node.messages if m.role != "system")
 
 
 @needs("model", "tool", told_by="run", or_calls=True, place=295)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -183,3 +184,30 @@ def first_child_speaks_for_all(brief: Brief) -> None:
         return ToolResult(call.id, first[0], result.is_error)
 
     play_telling(brief, tell)
+
+
+class _BeginsAFailedChildAgain(Loop):
+    """Takes a child that failed for a request that failed."""
+
+    def result_of(self, call: ToolUse, earlier: Sequence[ToolUse]) -> ToolResult:
+        """The result of a call; a child that failed gets its prompt a second time."""
+        result = super().result_of(call, earlier)
+        if call.name != "task" or not result.is_error:
+            return result
+        again = super().result_of(ToolUse(f"{call.id}-again", call.name, call.input), earlier)
+        return ToolResult(call.id, again.content, again.is_error)
+
+
+@mutant(
+    breaks="turn",
+    statement="A failed child is started again from its prompt, and acts twice",
+    scenario="child-that-does-not-finish/fails-after-it-acted",
+    killed_by="effect_once.effect",
+    look_alike=_right_each_child_succeeds,
+)
+def begins_a_failed_child_again(brief: Brief) -> None:
+    """A child whose model failed begins again from its prompt, and what it did is done twice.
+
+    The reference agent that retries its children.
+    """
+    build(brief, turn=_BeginsAFailedChildAgain, spawns=True).run()
