@@ -13,6 +13,7 @@ from itertools import islice, pairwise, takewhile
 
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, Case
+from harness.checks.evidence.shown_text import difference
 from harness.checks.evidence.stored_messages import (
     finished_turns,
     inbound_rows,
@@ -31,12 +32,8 @@ from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.calls import OutboxRequest
-from harness.core.values.messages import Message, Text, canonical, side
+from harness.core.values.messages import Message, Text, side
 from harness.core.values.verdict import Finding
-from harness.core.values.visible_text import abridged
-
-_SHOWN = 60
-"""How much of a text a finding shows."""
 
 
 @needs("store", "inbox", "outbox", told_by="run", place=340)
@@ -88,9 +85,7 @@ def _lost(trace: Trace, turn: Turn) -> Iterator[Finding]:
         if not replies and ending.request.kind == "final" and is_a_reply(ending):
             text = f"{turn.words}: the reply was delivered and is not stored"
             if other := [m.text for _, _, m in trace.rows_added(turn) if _is_reply(m)]:
-                both = (ending.request.text, other[-1])
-                read, kept = (canonical(abridged(said, _SHOWN)) for said in both)
-                text = f"{turn.words}: the user reads {read}, and the stored reply is {kept}"
+                text = f"{turn.words}: {difference(ending.request.text, other[-1])}"
             yield Finding("reload_equivalence.lost_reply", text, (ending.n, turn.settled_n))
         elif replies and inbound and replies[-1].place < inbound[0].place:
             text = f"{turn.words}: the reply is stored before the message that it answers"

@@ -378,6 +378,13 @@ def test_a_stored_reply_with_other_words_than_the_user_reads_is_shown() -> None:
     assert 'the user reads "Done!", and the stored reply is "It is late."' in finding.message
 
 
+def test_a_reply_that_has_lost_the_address_of_a_link_says_so() -> None:
+    kept, read = "See [the table](https://example.org/yeast?a=1) now.", "See the table now."
+    story = Story(stores=False).turn("one").row(user("one"), labels=["m1"]).reply(kept)
+    (finding,) = reload_equivalence(story.row(assistant(kept)).final(read).end())
+    assert "the address of a link, https://example.org/yeast?a=1, is lost" in finding.message
+
+
 def test_a_reply_that_is_stored_while_the_next_message_is_read_is_not_lost() -> None:
     def stored(*, keeps: bool) -> list[str]:
         story = Story(stores=False).turn("one").row(user("one"), labels=["m1"]).reply("x")

@@ -29,6 +29,10 @@ from harness.core.values.carried_text import Spelt, is_asked, lost_parts
 from harness.core.values.messages import Json, Opaque, Text, Thinking, canonical
 from harness.core.values.patterns import is_in, pattern_of
 from harness.core.values.profile import SILENT
+from harness.core.values.visible_text import abridged
+
+_SHOWN = 60
+"""How much of a text a finding shows."""
 
 
 def shown(sendings: Iterable[Sending]) -> Iterator[tuple[str, tuple[Sending, ...]]]:
@@ -144,6 +148,19 @@ language of a block of code, the numbers of a list and its boxes."""
 def as_read(text: str) -> str:
     """A text without what another form of it leaves out."""
     return _WRITING.sub(" ", text)
+
+
+_ADDRESS = re.compile(r"\]\(([^()\s]+)\)")
+
+
+def difference(read: str, kept: str) -> str:
+    """What the user reads, and the reply that is stored in its place, in words."""
+    lost = next((address for address in _ADDRESS.findall(kept) if address not in read), "")
+    if lost and Spelt(as_read(kept)).plain == Spelt(as_read(read)).plain:
+        lost = abridged(lost, _SHOWN)
+        return f"the address of a link, {lost}, is lost in the reply, and is stored"
+    both = (canonical(abridged(said, _SHOWN)) for said in (read, kept))
+    return "the user reads {}, and the stored reply is {}".format(*both)
 
 
 BEGINNING = 8
