@@ -80,8 +80,8 @@ def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | C
     `refused`: a valid call of a known tool is answered without running it, by an agent that takes
     the tools of the scenario. `withdrawn`: tools are no longer offered. `ended`: the turn ends
     while the model asks for a tool. `unasked`: after earlier turns, a turn ends with a failure
-    before the model is asked, or after no more failures than earlier turns went on from. So a limit
-    of one turn runs on over several.
+    before the model is asked, or after no more failures than earlier turns went on from. Those of
+    the model count where the turns are an hour apart. So a limit of one turn runs on over several.
 
     A limit, a cancel, a kill, a write that the store refused, and anything that repeats excuse
     the stop. A failed answer of the model excuses it until the model has answered well. A final
@@ -99,6 +99,8 @@ def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | C
         stops = () if gave_up(trace, turn) else _stops(trace, turn, ran)
         for stop in stops:
             yield Case("stop", _without_reason(trace, turn, stop, repeats), turn, stop.n)
+        for n, text in _failed_before(trace, turn):
+            yield Case("stop", [Finding("no_false_stop.unasked", text, (n,))], turn, n)
 
 
 def _stops(trace: Trace, turn: Turn, ran: Mapping[str, int]) -> Iterator[_Stop]:
@@ -216,6 +218,41 @@ def _went_on(turn: Turn, tool: str, failures: int) -> bool:
     """Whether a turn asked the model again after this number of failures of a tool."""
     failed = [r for r in turn.executions if r.failed and r.request.name == tool and not _is_bent(r)]
     return len(failed) >= failures and any(e.n > failed[failures - 1].n for e in turn.main)
+
+
+def _failed_before(trace: Trace, turn: Turn) -> Iterator[tuple[int, str]]:
+    """Yield the failure that ends a turn after fewer failed answers than two earlier turns went on
+    from, in words. A breaker may look at the last minutes, so an hour has to lie between them."""
+    first = turn.endings[0] if turn.endings else None
+    asked = [e for e in turn.main if first and e.n < first.n]
+    if first is None or not asked or claimed(first) not in ("failed_truthfully", "limit"):
+        return
+    earlier = [trace.turns.get((turn.session, turn.number - by)) for by in (1, 2)]
+    last_ms = asked[0].called.at_ms - _APART_MS
+    if all(e.transient and _is_alike(e, asked[0]) for e in asked) and all(
+        t and t.main and t.main[-1].called.at_ms <= last_ms and _recovered(t, asked)
+        for t in earlier
+    ):
+        text = (
+            f"the turn ends with a failure after {len(asked)} of the model's answers failed, and "
+        )
+        text += "earlier turns went on after more: failures of an earlier turn were counted"
+        yield first.n, text
+
+
+_APART_MS = 3_600_000
+
+
+def _recovered(turn: Turn, failed: list[Exchange]) -> bool:
+    """Whether a turn had more failures of a kind, and then an answer."""
+    begun = takewhile(lambda e: not e.succeeded, turn.main)
+    alike = [e for e in begun if _is_alike(e, failed[0])]
+    return len(alike) > len(failed) and turn.main[-1].succeeded
+
+
+def _is_alike(one: Exchange, other: Exchange) -> bool:
+    faults = (e.answered.faults if e.answered else () for e in (one, other))
+    return one.status == other.status and len({*map(tuple, faults)}) == 1
 
 
 def _is_bent(run: Execution) -> bool:

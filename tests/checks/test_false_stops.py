@@ -354,29 +354,6 @@ def test_a_count_in_a_stream_that_a_fault_bent_may_end_an_agents_own_budget() ->
     assert ended(30) == ["no_false_stop.ended"]
 
 
-def _failing_turns(*errors: str, goes_on: int = 2) -> list[str]:
-    """Turns with one failed call each; the model is asked again in the first `goes_on` of them."""
-    story = Story()
-    for number, error in enumerate(errors):
-        story.turn(f"drawer {number}").reply(use("list", {"path": str(number)}))
-        story.tool(error, error=True)
-        if number < goes_on:
-            story.reply(f"It failed: {error}").final()
-        else:
-            story.final("Too many errors.", status="failed", kind="error")
-    return codes(no_false_stop(story.end()))
-
-
-def test_a_count_of_failures_that_runs_on_over_turns_stops_falsely() -> None:
-    assert _failing_turns("locked", "stuck", "gone") == ["no_false_stop.unasked"]
-    assert _failing_turns("locked", "locked", "locked") == ["no_false_stop.unasked"]
-
-
-def test_a_failure_may_end_each_turn_or_a_turn_with_more_of_them_than_before() -> None:
-    assert _failing_turns("locked", "stuck", "gone", goes_on=0) == []
-    assert _failing_turns("locked", "stuck", goes_on=1) == []
-
-
 @pytest.mark.parametrize("killed", [True, False])
 def test_a_call_that_a_kill_took_may_be_refused_in_a_later_turn(killed: bool) -> None:
     story = Story().turn("go").reply(use("poll"), use("list")).tool("a", error=True)

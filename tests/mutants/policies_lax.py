@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from harness.agent import build
+from harness.agent.models.failures import ModelFailure
+from harness.agent.models.model_call import ModelAnswer, Query
 from harness.agent.turn_policy import Budgets, Policy, TurnBudget
 from harness.core.values.brief import Brief
 from tests.mutants import mutant
+from tests.mutants.own_schedule import Scheduled
+from tests.mutants.second_model import Show
 
 
 class _Once(Budgets):
@@ -30,6 +34,37 @@ def budget_runs_on_over_turns(brief: Brief) -> None:
     The reference agent with one budget for the whole session.
     """
     build(brief, budgets=_Once(), policy=Policy(max_tokens=4_000, max_turn_s=10**9)).run()
+
+
+class Unforgiving(Scheduled):
+    """Waits ten seconds after each failure, until there were nine of them."""
+
+    failures = 0
+
+    def failed(self, failure: ModelFailure, query: Query, show: Show) -> ModelAnswer:
+        """Try again while there are attempts left."""
+        self.failures += 1
+        if self.failures >= 9 or failure.kind != "transient":
+            raise failure
+        self._waits_s = (10,)
+        try:
+            return super().failed(failure, query, show)
+        except ModelFailure as another:
+            return self.failed(another, query, show)
+
+
+@mutant(
+    breaks="policy",
+    statement="A count of failed answers is never set back between turns (crewAIInc/crewAI#7018)",
+    scenario="burst-of-overload/in-each-of-six-turns",
+    killed_by="no_false_stop.unasked",
+)
+def counts_failures_over_turns(brief: Brief) -> None:
+    """The failed answers of all turns share one budget, and the fifth turn is lost to one failure.
+
+    The reference agent that never forgives.
+    """
+    build(brief, model=Unforgiving(brief, ())).run()
 
 
 @mutant(

@@ -1,0 +1,53 @@
+"""Failures of earlier turns that end a turn, of a tool and of the model."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checks.false_stops import no_false_stop
+from tests.checks.histories import Story, codes, use
+
+
+def _failing_turns(*errors: str, goes_on: int = 2) -> list[str]:
+    """Turns with one failed call each; the model is asked again in the first `goes_on` of them."""
+    story = Story()
+    for number, error in enumerate(errors):
+        story.turn(f"drawer {number}").reply(use("list", {"path": str(number)}))
+        story.tool(error, error=True)
+        if number < goes_on:
+            story.reply(f"It failed: {error}").final()
+        else:
+            story.final("Too many errors.", status="failed", kind="error")
+    return codes(no_false_stop(story.end()))
+
+
+def test_a_count_of_failures_that_runs_on_over_turns_stops_falsely() -> None:
+    assert _failing_turns("locked", "stuck", "gone") == ["no_false_stop.unasked"]
+    assert _failing_turns("locked", "locked", "locked") == ["no_false_stop.unasked"]
+
+
+def test_a_failure_may_end_each_turn_or_a_turn_with_more_of_them_than_before() -> None:
+    assert _failing_turns("locked", "stuck", "gone", goes_on=0) == []
+    assert _failing_turns("locked", "stuck", goes_on=1) == []
+
+
+@pytest.mark.parametrize(
+    ("pause_ms", "failures", "status", "rules"),
+    [
+        (4_000_000, 1, 529, ["no_false_stop.unasked"]),
+        (60_000, 1, 529, []),  # a breaker may look at the last minutes
+        (4_000_000, 2, 529, []),  # as many as the turns before
+        (4_000_000, 1, 503, []),
+    ],
+)
+def test_failed_answers_of_earlier_turns_do_not_count(
+    pause_ms: int, failures: int, status: int, rules: list[str]
+) -> None:
+    story = Story()
+    for number in range(2):
+        story.turn(f"day {number}").fail(529).fail(529).reply("yes").final().wait(pause_ms)
+    story.turn("day 3")
+    for _ in range(failures):
+        story.fail(status)
+    story.final("The model is overloaded.", status="failed", kind="error")
+    assert codes(no_false_stop(story.end())) == rules
