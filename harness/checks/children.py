@@ -15,6 +15,7 @@ from harness.checks.evidence.children_told import (
     ParentReads,
     child_ends,
     claims_success,
+    claims_work,
     open_turn,
 )
 from harness.checks.evidence.declarations import needs
@@ -46,7 +47,8 @@ def child_result(history: History) -> Iterator[Finding]:
     `lost`: none does. `part`: a part is missing, and nothing says so. `another`: the text goes to
     another call or session in its place. `doubled`: a request holds it twice. `late`, `early`: the
     request that first holds it is not that of the profile's `children`. `told_as_done`: a child
-    that was stuck, cut or killed, or whose model failed, is told as if it had finished. `untold`:
+    that was stuck, cut or killed, whose model failed or whose last answer is empty, is told as if
+    it had finished. `untold`:
     nothing is said of it at all, as after a restart.
 
     Not a finding: what a model made of the text on request; a note with the place of a text; a
@@ -70,6 +72,8 @@ def child_result(history: History) -> Iterator[Finding]:
             continue
         if end.how == "done" and is_asked(end.text):
             yield from _handed_up(family, end)
+        elif end.how == "done" and not end.text:
+            yield from _told_of_silence(family, end)
         elif end.how not in ("done", "open"):
             yield from _told_of_failure(family, end)
 
@@ -152,10 +156,29 @@ def _in_another_session(family: _Family, end: ChildEnd) -> Exchange | None:
     return None
 
 
+def _words_of(trace: Trace, end: ChildEnd) -> list[str]:
+    """The texts of a child, in order."""
+    own = (e for e in trace.exchanges if e.called.session == end.child.session)
+    return [e.reply.text for e in own if e.reply is not None and e.succeeded]
+
+
+def _told_of_silence(family: _Family, end: ChildEnd) -> Iterator[Finding]:
+    """Yield the words with which a call fills in for a child that said nothing at its end."""
+    sent, said = end.result, "\n".join(_words_of(family.trace, end))
+    if sent is not None and not sent.is_error and claims_work(sent.text, said):
+        what = f"{end.child.session} ends with an empty answer"
+        text = f"{what}, and {end.child.parent} reads it as finished"
+        yield _finding("told_as_done", text, end, end.result_n)
+
+
 def _told_of_failure(family: _Family, end: ChildEnd) -> Iterator[Finding]:
     what = f"{end.child.session} {_WORDS[end.how]}"
     if (sent := end.result) is not None:
-        if not sent.is_error and claims_success(sent.text, end.text):
+        told = sent.text.strip()
+        its_own = told in map(str.strip, _words_of(family.trace, end)) and not reads_as_failure(
+            told
+        )
+        if not sent.is_error and (its_own or claims_success(told, end.text)):
             text = f"{what}, and {end.child.parent} reads it as finished"
             yield _finding("told_as_done", text, end, end.result_n)
         return

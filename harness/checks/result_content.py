@@ -43,8 +43,8 @@ from harness.checks.evidence.told_results import (
     is_other_script,
     is_reflowed,
     is_slow,
-    loses_its_picture,
     may_be_given_up,
+    picture_lost,
     pretended,
     reads_as_failure,
     reads_as_success,
@@ -226,8 +226,8 @@ def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
     ]
     if may_be_given_up(result.run) and (result.sent.is_error or reads_as_failure(sent)):
         return None
-    if not lost and loses_its_picture(result.trace, result.ask, result.run):
-        return _Told("part", "lacks its picture, and does not say so")
+    if not lost and (unseen := picture_lost(result.trace, result.ask, result.run)):
+        return _Told("part", unseen)
     if not lost:
         return _as_error(result, is_read=True) or _rewritten(result, code) or _voiced(result)
     if other := _of_another(result, spelt):

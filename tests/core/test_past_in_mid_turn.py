@@ -68,3 +68,14 @@ def test_an_agent_that_gives_the_cut_turn_up_begins_the_next_by_its_first_call()
     history, past = _cut_and_told_ahead()
     history.called(key="main/model#2", seam="model", session="main", request=MODEL, turn=2)
     assert (past.turn("main"), past.open_inbound("main")) == (2, "m2")
+
+
+def test_a_turn_goes_on_beside_a_reader_until_its_reply_has_arrived() -> None:
+    history, past = working()
+    history.answered(key="main/model#1", seam="model")
+    assert past.goes_on("main"), "its worker asks for a cancel; the reader does not get it"
+    history.called(
+        key="main/outbox#1", seam="outbox", session="main", request=OutboxRequest("final", "Here.")
+    )
+    history.answered(key="main/outbox#1", seam="outbox")
+    assert not past.goes_on("main")

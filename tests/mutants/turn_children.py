@@ -8,10 +8,11 @@ from typing import Any
 
 from harness.agent import build
 from harness.agent.agent_loop import Loop
+from harness.agent.sessions.turn_outcome import Outcome
 from harness.agent.task_tool import TaskTranscript
 from harness.agent.turn_policy import BudgetedModel, Policy, open_budget
 from harness.core.values.brief import Brief
-from harness.core.values.messages import ToolResult, ToolUse
+from harness.core.values.messages import ToolResult, ToolUse, assistant
 from tests.mutants import mutant
 from tests.mutants.children_handled import play_telling
 
@@ -211,3 +212,70 @@ def begins_a_failed_child_again(brief: Brief) -> None:
     The reference agent that retries its children.
     """
     build(brief, turn=_BeginsAFailedChildAgain, spawns=True).run()
+
+
+def _right_fills_in_for_a_silent_child(brief: Brief) -> None:
+    """The reference agent that says of an empty answer that nothing was said."""
+
+    def tell(call: ToolUse, result: ToolResult) -> ToolResult:
+        text = "The task has ended, and nothing was said." if result.is_error else result.text
+        return ToolResult(call.id, text)
+
+    play_telling(brief, tell)
+
+
+@mutant(
+    breaks="turn",
+    statement="A child ends without a text, and its parent reads `Task completed.` (mastra #21042)",
+    scenario="child-that-does-not-finish/empty-answer",
+    killed_by="child_result.told_as_done",
+    look_alike=_right_fills_in_for_a_silent_child,
+)
+def fills_in_for_a_silent_child(brief: Brief) -> None:
+    """A child that said nothing at its end is told as one that did its work.
+
+    The reference agent with a word for such a child.
+    """
+    each_child_succeeds(brief)
+
+
+class _FirstWords(Loop):
+    def run(self) -> Outcome:
+        """End with the first words of a child, even if it did not finish."""
+        outcome = super().run()
+        if not isinstance(self.transcript, TaskTranscript):
+            return outcome
+        said = [m for m in self.transcript.messages if m.role == "assistant" and m.text]
+        return Outcome("ok", assistant(said[0].text)) if said else outcome
+
+    def conclude(self, why: str) -> Outcome:
+        """Ask the model for no last words."""
+        return Outcome("failed", assistant(why))
+
+
+@mutant(
+    breaks="turn",
+    statement="A child at its limit hands up what it said on the way (claude-code #73372)",
+    scenario="child-that-does-not-finish/at-its-limit",
+    killed_by="child_result.told_as_done",
+)
+def hands_up_first_words(brief: Brief) -> None:
+    """The first words of a child are its result, even if it was stopped at its limit.
+
+    The reference agent whose children end with their first words.
+    """
+    build(brief, turn=_FirstWords, spawns=True).run()
+
+
+@mutant(
+    breaks="turn",
+    statement="A parent reads an announcement of its child and not what it found (opencode #32132)",
+    scenario="result-of-a-child/with-words-on-the-way",
+    killed_by="child_result.lost",
+)
+def hands_up_an_announcement(brief: Brief) -> None:
+    """A child announces its work, does it and tells what it found; the announcement is handed up.
+
+    The reference agent whose children end with their first words.
+    """
+    hands_up_first_words(brief)

@@ -49,6 +49,9 @@ _ACKNOWLEDGED = re.compile(
 _SUCCEEDED = re.compile(
     r"\b(?:complete|completed|done|finished|succe\w+|ok|ready)\b", re.IGNORECASE
 )
+_SILENT = re.compile(
+    r"\b(?:no|not|nothing|without|empty|blank|none|never|silent\w*)\b", re.IGNORECASE
+)
 _STATUS = re.compile(
     r"\b(?:status|exit(?:[ _-]?code)?)\W{1,5}(?=0\b|complete|done\b|finished\b|succe|ok\b)"
     r"|</status>",
@@ -118,6 +121,13 @@ def claims_success(text: str, said: str) -> bool:
     if is_other_script(text) or (own and reads_as_failure(own)) or is_announced(said, text):
         return False
     return not own or _SUCCEEDED.search(own) is not None
+
+
+def claims_work(text: str, said: str) -> bool:
+    """Whether a result has a word for success that is not the child's, and none for silence."""
+    own = " ".join(own_words(Spelt(text), Spelt(said)))
+    is_plain = not text.lstrip().startswith(("{", "[", "<")) and not _SILENT.search(own)
+    return is_plain and _SUCCEEDED.search(own) is not None and not reads_as_failure(own)
 
 
 def child_ends(trace: Trace) -> list[ChildEnd]:

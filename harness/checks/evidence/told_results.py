@@ -78,23 +78,23 @@ def is_empty(run: Execution) -> bool:
     return not run.failed and isinstance(value, dict) and value.get("content") in (None, "", [], ())
 
 
-def loses_its_picture(trace: Trace, ask: Ask, run: Execution) -> bool:
-    """Whether a tool gave a picture, and the request with its result has neither one nor a note.
-
-    A wire whose results hold texts alone takes the picture in a message of the user beside them.
-    """
+def picture_lost(trace: Trace, ask: Ask, run: Execution) -> str:
+    """What the result of a tool that gave a picture is without it; "" where the model can see it,
+    in a message of the user too, or reads a note."""
     value = run.answered.value if run.answered else None
     content: Json = value.get("content") if isinstance(value, dict) else None
     blocks = content if isinstance(content, list | tuple) else ()
-    if not any(isinstance(block, dict) and block.get("type") == "image" for block in blocks):
-        return False
+    pictures = [b for b in blocks if isinstance(b, dict) and b.get("type") == "image"]
+    files = [str(dict(picture.get("source") or {}).get("data") or "") for picture in pictures]
     turn = trace.turns[ask.exchange.called.session, ask.exchange.called.turn]
     sent = next((e.node.newest() for e in turn.main if e.n == ask.sent_n), ())
     parts = [b for m in sent for b in (*m.blocks, *(p for r in m.tool_results for p in r.content))]
-    if ask.sent is None or not sent or any(isinstance(part, Opaque) for part in parts):
-        return False
+    if not pictures or not ask.sent or not sent or any(isinstance(p, Opaque) for p in parts):
+        return ""
+    if any(len(file) > WHOLE_CHARACTERS and file in ask.sent.text for file in files):
+        return "is the file of its picture in letters"
     own = own_words(Spelt(ask.sent.text), Spelt("\n".join(said_texts(run))))
-    return says_success(" ".join(own))
+    return "lacks its picture, and does not say so" if says_success(" ".join(own)) else ""
 
 
 _NEWEST = 500

@@ -153,8 +153,9 @@ class Past:
         return self.open_inbound(session) == name
 
     def goes_on(self, session: str) -> bool:
-        """Whether the agent may still work on a session without an answer, beside the last
-        session."""
+        """Whether a session is still worked on, beside the last one or beside a reader."""
+        if self._has_reader:
+            return session in self._open
         return session in self._unanswered and session != self._last_delivered
 
     def open_inbound(self, session: str) -> str:
