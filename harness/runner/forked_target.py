@@ -205,6 +205,12 @@ def _kills(answered: Answered) -> bool:
     return any(isinstance(step, Kill) for step in answered.steps)
 
 
+_INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGIO)
+"""They wait until a child is forked. `logging` has a hook at each fork, and what a handler raises
+inside a hook is printed and dropped: the interrupt would be lost. After the fork and before the
+`try`, the child would go on."""
+
+
 def _forked(attempt: Attempt) -> tuple[int, End | None]:
     """Return the exit status of a child that makes an attempt, and the end of one that was overdue.
 
@@ -213,13 +219,20 @@ def _forked(attempt: Attempt) -> tuple[int, End | None]:
         if stream is not None:
             stream.flush()
     told, parent = LifeSigns(), os.getpid()
-    with machine.own_call():
-        child = os.fork()
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
+    try:
+        with machine.own_call():
+            child = os.fork()
+    except BaseException:  # what the machine lacks is an error of its own
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
+        raise
     if not child:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
         end_with(parent)
         tell(told)
         attempt.live()
     try:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
         return awaited(child, Overseer(child, told), attempt.of.transition.scenario.limits.real_s)
     except BaseException:
         os.kill(child, signal.SIGKILL)

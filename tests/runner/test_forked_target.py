@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -219,3 +221,33 @@ def test_a_server_is_not_ours_to_kill() -> None:
     verdict = run(_killed(HELLO), server).verdict
     assert verdict.verdict == "not_applicable"
     assert "the harness did not start the server" in verdict.not_applicable[0].reason
+
+
+def test_an_interrupt_that_meets_the_fork_ends_the_run_and_its_child(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    children: list[int] = []
+    real = os.fork
+
+    def interrupted() -> int:
+        os.kill(os.getpid(), signal.SIGINT)
+        child = real()
+        children.append(child)
+        return child
+
+    monkeypatch.setattr(os, "fork", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(_killed(HELLO, when=2), reference)
+    (child,) = children
+    with pytest.raises(ChildProcessError):
+        os.waitpid(child, os.WNOHANG)
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_a_fork_that_fails_leaves_no_signal_held_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> int:
+        raise BlockingIOError(errno.EAGAIN, "no more processes")
+
+    monkeypatch.setattr(os, "fork", refused)
+    run(_killed(HELLO, when=2), reference)
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
