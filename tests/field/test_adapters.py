@@ -33,7 +33,7 @@ ADAPTED = (
     [pytest.param(n, marks=() if n in CHEAP else pytest.mark.nightly) for n in ADAPTED],
 )
 def test_a_framework_plays_messages_tools_and_history(name: str, tmp_path: Path) -> None:
-    runs = _runs(name, "tests/field/adapter-greeting.yaml", tmp_path, *options_of(name))
+    runs = _runs(name, ["tests/field/adapter-greeting.yaml"], tmp_path, *options_of(name))
     assert {run["verdict"] for run in runs} == {"pass"}, runs
 
 
@@ -48,11 +48,8 @@ CONNECTED["ai_sdk"] = "anthropic"
 )
 def test_a_connected_framework_begins_with_a_past_and_is_killed(name: str, tmp_path: Path) -> None:
     words = (*sessions_of(name), "--wire", CONNECTED[name])
-    runs = [
-        run
-        for file in ("gateway/replay-spiral", "resume/did-you-restart")
-        for run in _runs(name, f"scenarios/{file}.yaml", tmp_path / file, *words)
-    ]
+    files = ["scenarios/gateway/replay-spiral.yaml", "scenarios/resume/did-you-restart.yaml"]
+    runs = _runs(name, files, tmp_path, *words)
     played = {run["name"].partition("@")[0]: run["verdict"] for run in runs}
     assert played["replay-spiral"] == "pass", runs
     assert "not_applicable" not in (played[name] for name in played if "spiral" in name)
@@ -70,8 +67,7 @@ ASKING = ("openai_agents", "langchain", "llama_index", "ai_sdk")
 )
 def test_a_connected_framework_asks_before_a_call(name: str, tmp_path: Path) -> None:
     words = (*sessions_of(name), "--wire", CONNECTED[name])
-    file = "scenarios/approval/answers-that-go-wrong.yaml"
-    runs = _runs(name, file, tmp_path, *words)
+    runs = _runs(name, ["scenarios/approval/answers-that-go-wrong.yaml"], tmp_path, *words)
     played = [run for run in runs if run["verdict"] != "not_applicable"]  # one waits 15 minutes
     assert {run["verdict"] for run in played} == {"pass"}, runs
     assert len(played) >= len(runs) - 1
@@ -79,12 +75,15 @@ def test_a_connected_framework_asks_before_a_call(name: str, tmp_path: Path) -> 
     assert "approval" not in unasked
 
 
-def _runs(name: str, file: str, out: Path, *words: str) -> list[dict[str, Any]]:
-    """The rows that `harness run` prints in the environment of a framework."""
+def _runs(name: str, files: list[str], out: Path, *words: str) -> list[dict[str, Any]]:
+    """The rows that `harness run` prints in the environment of a framework.
+
+    One command and one worker: each process imports the framework, which takes as long as all runs.
+    """
     require(name, is_installed(name))
-    command = [str(python_of(name)), "-W", "ignore", "-m", "harness", "run", "--json"]
+    command = [str(python_of(name)), "-W", "ignore", "-m", "harness", "run", "--json", "-j", "1"]
     made = subprocess.run(
-        [*command, file, "--out", str(out), *words], cwd=ROOT, capture_output=True, timeout=240,
+        [*command, *files, "--out", str(out), *words], cwd=ROOT, capture_output=True, timeout=240,
         env={**os.environ, "PYTHONPATH": str(ROOT)}, check=False,
     )  # fmt: skip
     runs = [row for row in map(msgspec.json.decode, made.stdout.splitlines()) if "name" in row]
