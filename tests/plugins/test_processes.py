@@ -44,7 +44,7 @@ def test_two_workers(folder: Path) -> None:
 
 @pytest.mark.real
 def test_a_campaign(folder: Path) -> None:
-    words = ("harness", "fuzz", "--target", "rude_agents:rude", "--examples", "60", "--seed", "1")
+    words = ("harness", "fuzz", "--target", "rude_agents:rude", "--examples", "24", "--seed", "1")
     done = started(*words, "--workers", "2", "--out", "found", "--json", *FLAG)
     assert done.returncode == 1, done.stderr
     found = [json.loads(line) for line in done.stdout.splitlines()]
