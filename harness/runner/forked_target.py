@@ -223,7 +223,7 @@ def _forked(attempt: Attempt) -> tuple[int, End | None]:
     try:
         with machine.own_call():
             child = os.fork()
-    except BaseException:  # what the machine lacks is an error of its own
+    except BaseException:  # also what the machine lacks
         signal.pthread_sigmask(signal.SIG_SETMASK, held)
         raise
     if not child:
