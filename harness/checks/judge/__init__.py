@@ -20,7 +20,7 @@ from harness.checks.judge.causes import from_causes, placed
 from harness.checks.judge.check_rules import CheckRule, rules_beside
 from harness.checks.judge.observed_reads import ObservedHistory
 from harness.checks.judge.questions import UNASKED, Questions
-from harness.checks.judge.unreached import UNTESTED, is_untested, unreached
+from harness.checks.judge.unreached import UNTESTED, is_untested, unreached, without_room
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Expect
 from harness.core.transition.ports import CheckFunction
@@ -156,8 +156,8 @@ def judge(
         raise InputError(f"there is no check {only!r}; {unknown_name(only, known)}", "--check")
     chosen = known if only is None else {only: known[only]}
     wanted = _expectation(history)
-    if lack := machine_lack(history.trace):  # nothing that happened then is the agent's
-        return Verdict("unknown", outcome=outcome(history), doubts=(lack,))
+    if (early := _verdict_without_checks(history)) is not None:
+        return early
     applied = _Applied(doubts=list(doubts(history.trace)))
     missing = _missing(history, wanted, chosen)
     applied.not_applicable += [*exempt_rules(history, wanted, chosen), *missing]
@@ -165,8 +165,8 @@ def judge(
     is_vain = bool(missing) and is_untested(history, missing)
     if not (applied.asked or only):  # the verdict says why the one check of a user does not apply
         applied.doubts.append("no check applied")
-    lacks = _told_lacks(applied, missing if is_vain else None)
-    applied.doubts += _unmet(history, wanted, lacks, known, set(chosen)) if wanted.must else ()
+    told = _told_lacks(applied, missing if is_vain else None)
+    applied.doubts += _unmet(history, wanted, told, known, set(chosen)) if wanted.must else ()
     applied.doubts += _unknown_settings(history, known)
     standing, declared = _known_apart(wanted, applied, set(chosen))
     line = fail_on or _fail_on(history, wanted)
@@ -184,6 +184,16 @@ def judge(
         passed=tuple(applied.passed),
         fail_on=line,
     )
+
+
+def _verdict_without_checks(history: History) -> Verdict | None:
+    """The verdict over a run in which nothing that happened is the agent's; None for others."""
+    if lack := machine_lack(history.trace):
+        return Verdict("unknown", outcome=outcome(history), doubts=(lack,))
+    if reason := without_room(history):
+        lacks = (NotApplicable("run", reason),)
+        return Verdict("not_applicable", outcome=outcome(history), not_applicable=lacks)
+    return None
 
 
 def _missing(

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from harness.checks.evidence.turn_outcomes import met_a_limit, outcome
+from harness.checks.evidence.turn_outcomes import is_over_window, met_a_limit, outcome
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
+from harness.core.values.messages import canonical
 from harness.core.values.verdict import NotApplicable
 
 _TOLD = frozenset({"completed", "failed_truthfully", "cancelled", "limit"})
@@ -57,3 +58,34 @@ def is_untested(history: History, missing: tuple[NotApplicable, ...]) -> bool:
     if codes & {"run.silent_fault", "cancel_honoured"}:
         return True
     return "run.unplayed_turn" in codes and not played
+
+
+def without_room(history: History) -> str:
+    """Why no request of the agent can fit: what it sends before any conversation is larger than the
+    window of the scenario, which is for small prompts. "" if there is room.
+
+    The tools of the scenario do not count: with them, a window may be too small on purpose.
+    """
+    trace = history.trace
+    window = trace.settings.get("window_tokens")
+    first = next((e for e in trace.exchanges if e.purpose == "main"), None)
+    if not isinstance(window, int) or first is None or not is_over_window(first):
+        return ""
+    if trace.settings.get("seeded"):
+        said = [m.text for m in first.node.messages if m.role != "system"]
+    else:
+        said = [d.inbound.text for d in trace.deliveries if d.n < first.n]
+    offered, names = history.values.get(first.request.tools), trace.settings.get("tools", {})
+    tools = map(canonical, offered) if isinstance(offered, list | tuple) else ()
+    said += [tool for tool in tools if any(name in tool for name in names)]
+    own = first.called.tokens - sum(map(_most_tokens, said))
+    if own <= window:
+        return ""
+    return (
+        f"the agent's own prompt has {own} tokens or more, and the window of the scenario {window}"
+    )
+
+
+def _most_tokens(text: str) -> int:
+    """The tokens of a text and of what stands around it, by two bytes a token."""
+    return len(text.encode("utf-8", "replace")) // 2

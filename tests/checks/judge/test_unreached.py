@@ -104,3 +104,23 @@ def test_without_a_cancel_what_the_scenario_asks_for_is_a_doubt() -> None:
     story = _story(expect={"must": ["cancel_honoured"]}).reply("Here it is.", script_turn=0)
     verdict = _verdict(story.final())
     assert (verdict.verdict, len(verdict.doubts)) == ("unknown", 1)
+
+
+@pytest.mark.parametrize(
+    ("said", "refused", "word"),
+    [
+        ("go", ("V23",), "not_applicable"),
+        ("go " * 400, ("V23",), "fail"),  # the message is what is too large
+        ("go", (), "fail"),
+    ],
+)
+def test_a_prompt_of_the_agent_above_the_window_leaves_nothing_to_ask(
+    said: str, refused: tuple[str, ...], word: str
+) -> None:
+    story = Story(settings={"window_tokens": 100}).turn(said)
+    story.fail(400, "V23" if refused else "", refused=refused, tokens=600)
+    story.fail(400, "V23" if refused else "", refused=refused, tokens=600)
+    verdict = _verdict(story, how="crashed")
+    assert verdict.verdict == word
+    if word == "not_applicable":
+        assert verdict.not_applicable[0].reason.startswith("the agent's own prompt has 469 tokens")
