@@ -48,8 +48,7 @@ def child_result(history: History) -> Iterator[Finding]:
     another call or session in its place. `doubled`: a request holds it twice. `late`, `early`: the
     request that first holds it is not that of the profile's `children`. `told_as_done`: a child
     that was stuck, cut or killed, whose model failed or whose last answer is empty, is told as if
-    it had finished. `untold`:
-    nothing is said of it at all, as after a restart.
+    it had finished. `untold`: nothing is said of it at all, as after a restart.
 
     Not a finding: what a model made of the text on request; a note with the place of a text; a
     child that is told as failed, in any words; a result that the model asks for again; a text that
@@ -175,10 +174,9 @@ def _told_of_failure(family: _Family, end: ChildEnd) -> Iterator[Finding]:
     what = f"{end.child.session} {_WORDS[end.how]}"
     if (sent := end.result) is not None:
         told = sent.text.strip()
-        its_own = told in map(str.strip, _words_of(family.trace, end)) and not reads_as_failure(
-            told
-        )
-        if not sent.is_error and (its_own or claims_success(told, end.text)):
+        its_own = told in map(str.strip, _words_of(family.trace, end))
+        is_passed_on = its_own and not reads_as_failure(told)
+        if not sent.is_error and (is_passed_on or claims_success(told, end.text)):
             text = f"{what}, and {end.child.parent} reads it as finished"
             yield _finding("told_as_done", text, end, end.result_n)
         return

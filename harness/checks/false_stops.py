@@ -233,10 +233,8 @@ def _failed_before(trace: Trace, turn: Turn) -> Iterator[tuple[int, str]]:
         t and t.main and t.main[-1].called.at_ms <= last_ms and _recovered(t, asked)
         for t in earlier
     ):
-        text = (
-            f"the turn ends with a failure after {len(asked)} of the model's answers failed, and "
-        )
-        text += "earlier turns went on after more: failures of an earlier turn were counted"
+        text = f"the turn ends with a failure after {len(asked)} of the model's answers failed, "
+        text += "and earlier turns went on after more: failures of an earlier turn were counted"
         yield first.n, text
 
 

@@ -165,8 +165,7 @@ def effect_once(history: History) -> Iterator[Finding]:
     `again`: a call that was run and did not fail is run again. `effect`: two runs of one call
     change the outside world, without a common idempotency key. So does a child that is begun again
     from its prompt. Two calls of an answer with one id and one input are one call. A tool that
-    failed without an effect may be tried again. Source:
-    invariant 23.
+    failed without an effect may be tried again. Source: invariant 23.
     """
     trace = history.trace
     effects: dict[str, list[Effected]] = {}

@@ -26,11 +26,7 @@ from harness.checks.evidence.excuses import (
 from harness.checks.evidence.misplaced_results import error_words, with_error_of
 from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import squeeze
-from harness.checks.evidence.told_results import (
-    answered_runs,
-    call_of,
-    says_success,
-)
+from harness.checks.evidence.told_results import answered_runs, call_of, says_success
 from harness.checks.evidence.tool_inputs import kept_as_run
 from harness.checks.evidence.turn_outcomes import (
     TELLING,

@@ -1,4 +1,8 @@
-"""Which run a result belongs to that stands under the id of another call."""
+"""Which run a result belongs to that stands under the id of another call.
+
+Only words tell it. So an answer has to begin the sent text, and an error has to be long enough that
+no other text holds it by chance.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,6 @@ from harness.core.values.plans import Kill, Raise
 
 _LEAST_OF_ERRORS = 8
 """An error of fewer characters, such as `no disk`, stands in other words by chance."""
-
 
 _NO_WORDS = frozenset({"timeout", "connect", "dns", "connect_timeout", "write_timeout"})
 """Errors of the transport: their words are the client's, and not the tool's."""

@@ -122,9 +122,11 @@ def _lost_in_a_stop(trace: Trace, turn: Turn) -> str:
     """The turn in which a message came before the user stopped it: a loop that has taken steered
     messages out of its queue drops them as it ends (openclaw/openclaw#128008)."""
     came, before = turn.delivery, trace.turns.get((turn.session, turn.number - 1))
-    while before is not None and came not in before.came:
+    if came is None or turn.main:
+        return ""
+    while before is not None and before.opened_n > came.n:
         before = trace.turns.get((turn.session, before.number - 1))
-    if came is None or before is None or turn.main or not came.n < before.cancelled_n:
+    if before is None or not came.n < before.cancelled_n:
         return ""
     return f": it came before the stop of {before.words}, and was lost with it"
 

@@ -50,7 +50,7 @@ from harness.core.values.tool_names import ToolNames
 REACTION_MS = 2000
 """The time, in milliseconds, after a pushed cancel in which a call may already be in transit."""
 
-_NEVER_MS = 1 << 62
+_NEVER = 1 << 62
 
 
 def trace(history: EventLog) -> Trace:
@@ -185,7 +185,7 @@ class _Reader:
                 self._main_before[called.session] = last
             self._last_main[called.session] = exchange
 
-    def _take_in(self, turn: Turn, names: tuple[str, ...], before_n: int = _NEVER_MS) -> None:
+    def _take_in(self, turn: Turn, names: tuple[str, ...], before_n: int = _NEVER) -> None:
         """Let a turn take in messages that wait, or that a reply about a stop answers unread."""
         waiting = self._waiting.get(turn.session, [])
         joined = [each for each in waiting if each.inbound.id in names and each.n < before_n]
@@ -387,7 +387,7 @@ class _Reader:
             turn.waiting = list(waiting)
             if waiting and self.trace.profile.inbound_policy(session) == "interrupt":
                 # What waits came before this turn: the agent may end it for that, and need not.
-                turn.cancelled_n, turn.cancel_met_ms = event.n, _NEVER_MS
+                turn.cancelled_n, turn.cancel_met_ms = event.n, _NEVER
 
     def _interrupt(self, n: int) -> None:
         for turn in self.trace.turns.values():
