@@ -23,11 +23,11 @@ from harness.fuzz.example import draw, options_of, play
 from harness.targets import TargetSpec, of_callable
 
 ROOT = str(Path(harness.__file__).parent)
-REQUEST_MOST, JUDGEMENT_MOST, SHARED_MOST = 20, 43, 21
+REQUEST_MOST, JUDGEMENT_MOST, SHARED_MOST = 20, 44, 21
 """The most files of a request beside the clock, of a judgement, and of that without the families of
 checks: each family is a file that stands for itself."""
 
-EXAMPLES, EXAMPLE_MOST = 20, 137
+EXAMPLES, EXAMPLE_MOST = 20, 138
 """The number of examples, and the most files of the median one: it is drawn, played against an
 agent of some lines, and judged: each family of checks is a file, and has its own."""
 

@@ -179,7 +179,8 @@ def effect_once(history: History) -> Iterator[Finding]:
     for first, *later in runs.values():
         if later:
             yield from _second_runs(first, later, effects)
-    yield from _begun_again(trace, effects)
+    if effects:
+        yield from _begun_again(trace, effects)
 
 
 def _call(ask: Ask) -> tuple[object, ...]:
@@ -211,7 +212,7 @@ def _second_runs(
 def _begun_again(trace: Trace, effects: dict[str, list[Effected]]) -> Iterator[Finding]:
     """Yield each effect that comes again because the child of one call began again from its prompt,
     in another session or in the same one."""
-    asks = {end.child.session: id(end.ask) for end in child_ends(trace) if effects and end.ask}
+    asks = {end.child.session: id(end.ask) for end in child_ends(trace) if end.ask}
     first, begun = dict[str, Exchange](), dict[str, list[int]]()
     for exchange in trace.exchanges if asks else ():
         name = exchange.called.session
