@@ -165,9 +165,7 @@ def _told_of_silence(family: _Family, end: ChildEnd) -> Iterator[Finding]:
     """Yield the words with which a call fills in for a child that said nothing at its end."""
     sent, said = end.result, "\n".join(_words_of(family.trace, end))
     if sent is not None and not sent.is_error and claims_work(sent.text, said):
-        what = f"{end.child.session} ends with an empty answer"
-        text = f"{what}, and {end.child.parent} reads it as finished"
-        yield _finding("told_as_done", text, end, end.result_n)
+        yield _as_finished(end, "ends with an empty answer")
 
 
 def _told_of_failure(family: _Family, end: ChildEnd) -> Iterator[Finding]:
@@ -177,8 +175,7 @@ def _told_of_failure(family: _Family, end: ChildEnd) -> Iterator[Finding]:
         its_own = told in map(str.strip, _words_of(family.trace, end))
         is_passed_on = its_own and not reads_as_failure(told)
         if not sent.is_error and (is_passed_on or claims_success(told, end.text)):
-            text = f"{what}, and {end.child.parent} reads it as finished"
-            yield _finding("told_as_done", text, end, end.result_n)
+            yield _as_finished(end, _WORDS[end.how])
         return
     if not family.trace.ended or _is_cancelled(family.trace, end):
         return
@@ -241,6 +238,11 @@ def _is_cancelled(trace: Trace, end: ChildEnd) -> bool:
     """Whether the user has cancelled a turn of the parent since the child began."""
     turns = (t for t in trace.turns.values() if t.session in (end.child.parent, end.child.root[0]))
     return any(turn.cancelled_n > 0 and turn.settled_n > end.child.n for turn in turns)
+
+
+def _as_finished(end: ChildEnd, how: str) -> Finding:
+    text = f"{end.child.session} {how}, and {end.child.parent} reads it as finished"
+    return _finding("told_as_done", text, end, end.result_n)
 
 
 def _finding(rule: str, text: str, end: ChildEnd, n: int) -> Finding:

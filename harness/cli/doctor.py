@@ -68,11 +68,12 @@ def command(
     given = options.chosen_profile(profile_name)
     target = target or given.target
     check_target(target, [])
-    known = _known(given.completed_by(resolve(target).profile), store)
+    spec = resolve(target)
+    known = _known(given.completed_by(spec.profile), store)
     written = written or (NAME if bind else None)
     place = place_for(written, start) if written else None
     # In virtual time all probes together take less than the import of an SDK in one more process.
-    is_quick = resolve(target).kind == "python" and world != "supervise"
+    is_quick = spec.kind == "python" and world != "supervise"
     engine = options.target_engine("local", jobs, target, 1 if is_quick else _PROBES)
     found, has_failed = _examined(target, world, known, given, engine, as_json)
     if place and found.wire:

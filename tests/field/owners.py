@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from harness.adapters.shared.framework_agent import frameworks
 from harness.catalogue import FIELD_PREFIX, field_findings
 from harness.core.values.profile import CAPABILITIES, Profile
 from harness.targets.known import known
-from tests.field.environments import HERE, ROOT, is_same, profile_of
+from tests.field.environments import ROOT, is_same, profile_of
+from tests.field.templates import template
 
 PAGE = ROOT / "docs" / "my-agent.md"
 MARK = "<!-- From here on: python -m tests.field --kept -->\n"
@@ -42,14 +41,10 @@ def page(text: str) -> str:
 
 
 def _tables() -> str:
-    world = Environment(
-        loader=FileSystemLoader(HERE), autoescape=False, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
-    )  # fmt: skip
     names = {*known(), *frameworks(), *(name for names in HOMES.values() for name in names)}
     told = {row.target for row in field_findings().values()}
     others = sorted(one for one in told if not any(is_same(one, name) for name in names))
-    return world.get_template("owners.md.jinja").render(
+    return template("owners.md.jinja").render(
         programs=known(), frameworks=frameworks(), homes=HOMES, others=others,
         found=found, not_asked=not_asked, adapted=profile_of("pydantic_ai"),
     )  # fmt: skip

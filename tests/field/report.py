@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from harness.catalogue import field_findings
 from harness.core.values.table_file import package_text
 from tests.field import owners, upstream_reports
-from tests.field.environments import HERE, ROOT, is_same, options_of, played, targets
+from tests.field.environments import ROOT, is_same, options_of, played, targets
 from tests.field.overview import Overview, overview
 from tests.field.playing import CLOSED, SAMPLE_REAL_S
 from tests.field.results import Head, Results
+from tests.field.templates import template
 
 PAGE = ROOT / "docs" / "field" / "REPORT.md"
 COMPARISON = ROOT / "build" / "field.html"
@@ -44,14 +43,9 @@ def comparison(results: Sequence[Results]) -> str:
     return _filled("report.html.jinja", results, is_html=True, style=style)
 
 
-def _filled(template: str, results: Sequence[Results], is_html: bool, **more: Any) -> str:
-    loader = FileSystemLoader(HERE)
-    world = Environment(
-        loader=loader, autoescape=is_html, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, keep_trailing_newline=True,
-    )  # fmt: skip
+def _filled(name: str, results: Sequence[Results], is_html: bool, **more: Any) -> str:
     view: Overview = overview(results, field_findings())
-    return world.get_template(template).render(
+    return template(name, is_html=is_html).render(
         view=view,
         closed=CLOSED,
         real_s=SAMPLE_REAL_S,

@@ -9,11 +9,10 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from harness.catalogue import field_findings
 from harness.catalogue.field_findings import GENERAL, FieldFinding
-from tests.field.environments import HERE, ROOT, is_same, targets
+from tests.field.environments import ROOT, is_same, targets, version_of
+from tests.field.templates import template
 
 FOLDER = ROOT / "docs" / "field" / "reports"
 CHECKS = ROOT / "docs" / "field" / "checks"
@@ -32,14 +31,10 @@ def write() -> None:
 
 def pages() -> dict[str, str]:
     """The texts by the name of their finding: of the defects that the current release has."""
-    world = Environment(
-        loader=FileSystemLoader(HERE), autoescape=False, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
-    )  # fmt: skip
-    template = world.get_template("upstream_report.md.jinja")
+    page = template("upstream_report.md.jinja")
     return {
-        name: template.render(
-            name=name, row=row, GENERAL=GENERAL, package=_installed(row)[0],
+        name: page.render(
+            name=name, row=row, GENERAL=GENERAL, package=version_of(_name(row))[0],
             program=program_of(row).read_text("utf-8"), steps=steps(row),
             beside=[f"`{module}`" for module in modules_beside(program_of(row))],
         )
@@ -78,30 +73,15 @@ def _imported(source: str) -> list[str]:
 
 def steps(row: FieldFinding) -> list[str]:
     """The commands that install a target of this version, and run the program."""
-    package, tool = _installed(row)
-    if tool == "npm":
-        return [f"npm install --global {package}@{row.version}", f"python {program_of(row).name}"]
-    packages = " ".join(f"'{each}'" for each in _packages(row))
+    target, program = targets()[_name(row)], program_of(row).name
+    packages = (targets()[target.shares] if target.shares else target).packages
+    if not packages:
+        package = version_of(_name(row))[0]
+        return [f"npm install --global {package}@{row.version}", f"python {program}"]
+    words = " ".join(f"'{each}'" for each in packages)
     return [
-        "python -m venv .venv",
-        f".venv/bin/pip install {packages}",
-        f".venv/bin/python {program_of(row).name}",
-    ]
-
-
-def _packages(row: FieldFinding) -> tuple[str, ...]:
-    name = _name(row)
-    target = targets()[name]
-    return target.packages or targets()[target.shares].packages
-
-
-def _installed(row: FieldFinding) -> tuple[str, str]:
-    """The name of the package, and what installs it."""
-    target = targets()[_name(row)]
-    target = targets()[target.shares] if target.shares else target
-    if target.packages:
-        return target.packages[0].partition("==")[0].partition("[")[0], "pip"
-    return target.node[0].rpartition("@")[0], "npm"
+        "python -m venv .venv", f".venv/bin/pip install {words}", f".venv/bin/python {program}",
+    ]  # fmt: skip
 
 
 def _name(row: FieldFinding) -> str:

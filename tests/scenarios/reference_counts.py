@@ -71,7 +71,7 @@ def _made(wanted: Collection[str]) -> Iterator[dict[str, str]]:
 
 
 def _scenario(run: str) -> str:
-    return run.partition("/")[0].partition("@")[0].partition("+")[0]
+    return _first(run).partition("/")[0]
 
 
 def write(wanted: Collection[str]) -> None:

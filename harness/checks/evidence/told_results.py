@@ -85,12 +85,14 @@ def picture_lost(trace: Trace, ask: Ask, run: Execution) -> str:
     content: Json = value.get("content") if isinstance(value, dict) else None
     blocks = content if isinstance(content, list | tuple) else ()
     pictures = [b for b in blocks if isinstance(b, dict) and b.get("type") == "image"]
-    files = [str(dict(picture.get("source") or {}).get("data") or "") for picture in pictures]
+    if not pictures or not ask.sent:
+        return ""
     turn = trace.turns[ask.exchange.called.session, ask.exchange.called.turn]
     sent = next((e.node.newest() for e in turn.main if e.n == ask.sent_n), ())
     parts = [b for m in sent for b in (*m.blocks, *(p for r in m.tool_results for p in r.content))]
-    if not pictures or not ask.sent or not sent or any(isinstance(p, Opaque) for p in parts):
+    if not sent or any(isinstance(part, Opaque) for part in parts):
         return ""
+    files = [str(dict(picture.get("source") or {}).get("data") or "") for picture in pictures]
     if any(len(file) > WHOLE_CHARACTERS and file in ask.sent.text for file in files):
         return "is the file of its picture in letters"
     own = own_words(Spelt(ask.sent.text), Spelt("\n".join(said_texts(run))))

@@ -72,11 +72,11 @@ class Past:
         self._waiting: dict[str, list[str]] = {}
         self._has_reader = False
         self._ending: dict[str, tuple[str, OutboxRequest]] = {}
-        self._refused: set[str] = set()
         self._cut: dict[str, str] = {}
         self._given, self._done = set[MessageName](), set[MessageName]()
-        self._repeated, self._unanswered = set[str](), set[str]()
-        self._took, self._came_before_stop = (dict[str, tuple[str, ...]]() for _ in range(2))
+        self._refused, self._unanswered = set[str](), set[str]()
+        self._took: dict[str, tuple[str, ...]] = {}
+        self._came_before_stop: dict[str, tuple[str, ...]] = {}
         self._lanes: dict[str, tuple[str, str]] = {}
         self._questions: dict[str, tuple[str, ApprovalRequest]] = {}
         self.decided: dict[tuple[str, str], tuple[Json, int]] = {}
@@ -102,7 +102,8 @@ class Past:
     def comes_in_turn(self) -> bool:
         """Whether a message that is given now comes during a turn, which it does not end."""
         # An agent drops a message that it has answered, and says nothing about it.
-        works = any(self.turn_calls[s] > 0 or s not in self._repeated for s in self._open)
+        is_new = bool(self._open.items() - self._done)
+        works = is_new or any(self.turn_calls[session] > 0 for session in self._open)
         return self._has_reader and (works or bool(self._waiting))
 
     @property
@@ -378,7 +379,6 @@ class Past:
         self._turns[session] += 1
         self._cut.pop(session, None)
         self._refused.discard(session)
-        (self._repeated.add if (session, name) in self._done else self._repeated.discard)(session)
         self.turn_calls[session] = 0
         self._open[session] = name
         self._unanswered.add(session)

@@ -130,10 +130,10 @@ class _Reader:
         self._damages.over()
         self.trace.starts.append(event)
         if len(self.trace.starts) == 1:
-            self._sends_texts = self.trace.profile.results == "text"
-            self._says_texts = self.trace.profile.replies == "text"
-            tools = event.settings.get("tools")
-            self._asked = CallPairing(ToolNames(tools, self.trace.profile) if tools else None)
+            profile, tools = self.trace.profile, event.settings.get("tools")
+            self._sends_texts = profile.results == "text"
+            self._says_texts = profile.replies == "text"
+            self._asked = CallPairing(ToolNames(tools, profile) if tools else None)
 
     def _called(self, called: Called) -> None:
         self._damages.over()
