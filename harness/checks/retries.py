@@ -214,14 +214,14 @@ def no_blind_resend(history: History, *, truncated: int = 1, empty: int = 2) -> 
     may be repeated `truncated` times; after an empty answer, `empty` times. A paused answer is sent
     back, and never asked for again. An unchanged request has the same messages, fields and headers;
     a hint, one beta less or another key is a change. Headers that are new with each attempt do not
-    count. `same_content`: the provider refused a request for one content (a picture that it cannot
-    read, a blank text, a type of thinking, a list of tools). A later turn sends all of that content
-    again to the same model, and is refused for it again. A restart between the two turns does not
-    excuse it, because the agent can store what was refused.
+    count. `same_content`: the provider refused a request for one content. It is an unreadable
+    picture, a blank text, a type of thinking, a list of tools, or the name of a lost answer. A
+    later turn sends all of that content again to the same model, and is refused for it again. A
+    restart between the two turns does not excuse it, because the agent can store what was refused.
 
     Not a finding: retries by the SDK, which follow the provider's advice; a step that a kill
     interrupted and the agent repeats; a smaller part of the content; a picture that is new in the
-    turn; other tools; another model or provider.
+    turn; other tools; the name of another answer; another model or provider.
 
     Each message of a session cost a refused request, and none got an answer. To fix it, leave out
     what was refused in all later requests, with a note in its place. Source: invariant 13;

@@ -22,10 +22,11 @@ _WORDS = {
     "http.tightened_whitespace": "a blank text",
     "http.prefill_refused": "an answer begun for the model",
     "http.tools_refused": "a list of tools",
+    "http.previous_response_not_found": "the name of a stored answer",
 }
 """The content that a fault refuses for as long as a request holds it."""
 
-_PICTURE, _TOOLS = "a picture", "a list of tools"
+_PICTURE, _TOOLS, _STORED = "a picture", "a list of tools", "the name of a stored answer"
 
 
 def refused_content(exchange: Exchange) -> str:
@@ -38,14 +39,17 @@ def refused_content(exchange: Exchange) -> str:
 def is_sent_again(refused: Exchange, again: Exchange, turn: Turn) -> bool:
     """Whether a refused request of a later turn holds all that an earlier one was refused for.
 
-    A part of it is a step to find what is wrong, and so is another list of tools. A picture that
-    comes with the message of the `turn`, or as the result of a later call, is another one.
+    A part of it is a step to find what is wrong, and so is another list of tools. Another stored
+    answer may still be held. A picture that comes with the message of the `turn`, or as the result
+    of a later call, is another one.
     """
     asked, same = again.request, refused_content(again) == refused_content(refused)
     if not same or asked.model != refused.request.model or _api(refused) != _api(again):
         return False
     if refused_content(refused) == _TOOLS:
         return asked.tools == refused.request.tools
+    if refused_content(refused) == _STORED:
+        return asked.settings == refused.request.settings  # the name is one of these fields
     if refused_content(refused) != _PICTURE:
         return True
     had, has = _pictures(refused.node.back()), _pictures(_without_new(again.node, turn))

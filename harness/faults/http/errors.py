@@ -219,7 +219,7 @@ def thread_unsupported_request(moment: Moment, plan: Plan) -> Plan:
     return (asks and refusal(moment, "thread_unsupported_request")) or plan
 
 
-def _thread(moment: Moment, plan: Plan, *, rule: str, names: str = "") -> Plan:
+def _continued(moment: Moment, plan: Plan, *, rule: str, names: str = "") -> Plan:
     """A template of presets: the server refuses the answer that the request continues."""
     previous = _previous(moment)
     return (previous and refusal(moment, rule, id=previous, names=names)) or plan
@@ -227,6 +227,8 @@ def _thread(moment: Moment, plan: Plan, *, rule: str, names: str = "") -> Plan:
 
 def _previous(moment: Moment) -> str:
     """The answer that the request continues, "" when it continues none."""
-    thread = moment.call.settings.get("thread")
+    settings = moment.call.settings
+    thread = settings.get("thread")
     named = thread.get("previous_message_id") if isinstance(thread, dict) else None
+    named = named or settings.get("previous_response_id")
     return named if isinstance(named, str) else ""

@@ -25,6 +25,7 @@ OF_REQUESTS = {
     "http.compaction_refused",
     "http.picture_refused",
     "http.prefill_refused",
+    "http.previous_response_not_found",
     "http.system_role_refused",
     "http.thinking_type_refused",
     "http.tightened_whitespace",
@@ -47,8 +48,9 @@ KNOBS: list[dict[str, Any]] = [{}, {"often": "forever"}, {"then": "escalate"}]
 def test_the_reference_agent_lives_through_it(
     kind: str, knobs: dict[str, Any], stream: bool
 ) -> None:
-    settings = ALL_OF_A_BURST.get(kind, {})
-    found = survive(kind, stream=stream, settings=settings, **knobs)
+    settings, wires = ALL_OF_A_BURST.get(kind, {}), faults()[kind].wires
+    fields = {"wire": wires[0]} if wires else {}
+    found = survive(kind, stream=stream, fields=fields, settings=settings, **knobs)
     if (
         kind == "http.tools_refused" and knobs
     ):  # one model, so each turn can only say that it failed
