@@ -233,9 +233,12 @@ def _says_the_end(event: Called | Answered) -> bool:
 
 def _closed(trace: Trace, name: TurnName, last: _Open) -> AnyEvent | None:
     """Return the event that closes a turn without a reported end; None if the turn continues. A
-    message of another session closes the turn only if the turn has no event after it."""
+    message of another session closes the turn only if the turn has no event after it. A message
+    that was answered before and comes again needs nothing."""
     turn = trace.turns.get(name)
     if trace.ended is None or turn is None or turn.delivery is None:
+        return None
+    if turn.redelivery and last.event.seam == "inbox":
         return None
     if turn.settled_n <= last.event.n:
         return None

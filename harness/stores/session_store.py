@@ -6,8 +6,10 @@ history begins.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
+from urllib.parse import unquote
 
 import msgspec
 
@@ -115,6 +117,14 @@ def stored_row(
     """A row in the form of `Store.read`; `inbound` is the id of the inbound message it keeps,
     `session` the name of its session where the store tells it."""
     return StoredRow(id, digest(message), inbound, session), message
+
+
+_QUOTED = re.compile(r"[\w.~!'()*-]*(?:%[0-9A-F]{2}[\w.~!'()*-]*)+", re.ASCII)
+
+
+def session_of(name: str) -> str:
+    """The session of a file by its name, which is quoted where the session's has a slash."""
+    return unquote(name) if _QUOTED.fullmatch(name) else name
 
 
 def store_rows(rows: Iterable[SessionRow]) -> list[tuple[StoredRow, Message]]:

@@ -37,11 +37,13 @@ class Sessions(Timeline):
         self.at_ms += round(seconds * 1000)
         return self
 
-    def take(self, session: str = "main", steps: tuple[StepRecord, ...] = ()) -> Sessions:
+    def take(
+        self, session: str = "main", steps: tuple[StepRecord, ...] = (), name: str = ""
+    ) -> Sessions:
         """The agent asks for a message and gets one; it asks for the session, to keep it simple."""
         key, where = self._key("inbox", session), self._where(session)
         self.history.called(**where, key=key, seam="inbox", request=InboxRequest())
-        value = msgspec.to_builtins(Inbound(f"{session}{self.last}", session, "go"))
+        value = msgspec.to_builtins(Inbound(name or f"{session}{self.last}", session, "go"))
         where["turn"] += 1
         self.history.answered(**where, key=key, seam="inbox", value=value, steps=steps)
         return self

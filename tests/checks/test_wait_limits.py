@@ -96,6 +96,13 @@ def test_a_turn_that_just_stops_is_found_when_it_is_over() -> None:
     ]
 
 
+def test_a_message_that_was_answered_and_comes_again_needs_nothing() -> None:
+    run = Sessions().take(name="m1").model().say().take(name="m1").wait(3600).take(name="m2")
+    assert not list(bounded_wait(run.model().say().end()))
+    run = Sessions().take(name="m1").model().say().take(name="m1").model().wait(3600).take()
+    assert codes(bounded_wait(run.model().say().end())) == ["bounded_wait.idle"]
+
+
 def test_who_waits_for_a_sub_agent_sees_it_work() -> None:
     run = Sessions().take().model()
     for _ in range(5):

@@ -94,7 +94,8 @@ def waits(history: History, idle_s: float, tool_s: float, retry_after_s: float) 
         turn = history.trace.turns[root]
         ends = [e.n for e in events if isinstance(e, Called) and _ends(e)]
         over = history.trace.ended is not None and turn.delivery
-        closed = over and turn.settled_n > events[-1].n and not ends
+        owes = not (turn.redelivery and events[-1].seam == "inbox")
+        closed = over and owes and turn.settled_n > events[-1].n and not ends
         line = [*events, *([history.events[turn.settled_n - 1]] if closed else [])]
         for place, event in enumerate(line[1:], start=1):
             if ends and event.n > ends[0]:

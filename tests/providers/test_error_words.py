@@ -88,3 +88,11 @@ def test_too_many_bytes_are_recognised_by_the_providers_words(wire: str) -> None
     assert all(refuses(ApiError(400, "", text)) for text in (said, said.replace("20971520", "9")))
     others = [row.text for cause, row in words.items() if cause != "request_too_large"]
     assert not any(refuses(ApiError(400, "", text)) for text in others)
+
+
+@pytest.mark.parametrize("wire", providers.names())
+def test_a_gateway_may_say_it_in_the_words_of_another_provider(wire: str) -> None:
+    """An agent that reads them shortens the conversation, so no check may call that early."""
+    refuses = providers.by_name(wire).refuses_size
+    assert refuses(ApiError(400, "", "prompt is too long: 208380 tokens > 200000 maximum"))
+    assert not refuses(ApiError(400, "", "The prompt is not valid."))

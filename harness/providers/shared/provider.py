@@ -59,8 +59,9 @@ class ApiProvider:
         return self.rules.refusals()
 
     def refuses_size(self, error: ApiError) -> bool:
-        """Whether an error refuses a request for its size, by its code or its words."""
-        return self.rules.refuses_size(error)
+        """Whether an error refuses a request for its size, by its code or its words. A gateway may
+        say it in the words of another provider."""
+        return self.rules.refuses_size(error) or self.says_size(error.message)
 
     def says_size(self, text: str) -> bool:
         """Whether a message, written in place of an answer, says that the request is too large."""

@@ -24,7 +24,7 @@ from harness.core.values.messages import Json, Message
 from harness.recordings.chat_messages import transcript_of
 from harness.recordings.session_log import MAX_LINE_BYTES
 from harness.stores.plain_tables import columns, opened, quoted
-from harness.stores.session_store import stored_row
+from harness.stores.session_store import session_of, stored_row
 
 Rows = Iterator[tuple[StoredRow, Message]]
 
@@ -95,7 +95,11 @@ class JsonFiles:
         """Every message in order. A file that is not whole JSON is left out,
         and one that is too large."""
         files = (file for file in sorted(self._folder.rglob("*.json")) if _is_read(file))
-        return [row for file in files for row in _stored(file.stem, file.read_bytes(), file.stem)]
+        return [
+            row
+            for file in files
+            for row in _stored(file.stem, file.read_bytes(), session_of(file.stem))
+        ]
 
 
 def _is_read(file: Path) -> bool:

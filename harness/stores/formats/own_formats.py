@@ -17,7 +17,7 @@ import msgspec
 from harness.core.history.events import StoredRow
 from harness.core.transition.ports import Store
 from harness.core.values.messages import Block, Message
-from harness.stores.session_store import stored_row
+from harness.stores.session_store import session_of, stored_row
 
 
 def sqlite(path: Path) -> Store:
@@ -97,7 +97,7 @@ def _files_of_sessions(path: Path) -> Iterator[tuple[str, Path]]:
     pattern = glob.escape(below).replace(glob.escape(_SESSION), "*")
     for file in sorted(base.glob(pattern)):
         if (found := fits(file.relative_to(base).as_posix())) and file.is_file():
-            yield found["s"], file
+            yield session_of(found["s"]), file
 
 
 def _rows(file: Path, prefix: str, session: str) -> Iterator[tuple[StoredRow, Message]]:

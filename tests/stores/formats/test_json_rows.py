@@ -130,3 +130,14 @@ def test_a_folder_of_files_is_read_in_the_order_of_their_names(tmp_path: Path) -
     (folder / "torn.json").write_text(json.dumps(TALK)[:-9])
     assert _texts(store) == [*SHAPES, "Look."]
     assert {row.session for row, _ in store.read()} == {"main", "ada"}
+
+
+@pytest.mark.parametrize(
+    ("name", "session"),
+    [("ada%20lee", "ada lee"), ("a%2Fb", "a/b"), ("Zo%C3%AB", "Zoë"), ("a#b?%20", "a#b?%20")],
+)
+def test_a_name_of_a_file_may_be_quoted(tmp_path: Path, name: str, session: str) -> None:
+    """A session's name may hold what a file's name may not."""
+    (tmp_path / f"{name}.json").write_text(json.dumps(TALK))
+    (row, _), *_ = open_reader("json_files:.", tmp_path).read()
+    assert row.session == session
