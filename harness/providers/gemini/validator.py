@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+import msgspec
+
 from harness.core.transition.ports import Violation
-from harness.core.values.messages import Message, Thinking, ToolResult, ToolUse
+from harness.core.values.messages import Block, Message, Text, Thinking, ToolResult, ToolUse
 from harness.providers.gemini.blocks import SIGNATURE, CallIds
+from harness.providers.gemini.contents import DUMMIES
 from harness.providers.gemini.record import TABLE, Broken, rules_of, violation
 from harness.providers.shared.codec import size_bytes
 from harness.providers.shared.reader import Fold, FoldState
@@ -85,6 +88,15 @@ def _unsigned(n: int, calls: Sequence[ToolUse]) -> tuple[tuple[int, str], ...]:
     return ((n, calls[0].name),)
 
 
+def _meant(block: Block) -> Block:
+    """A block without a signature behind which no thought stands: an agent may add one to a call of
+    the open turn alone, and the model reads the same."""
+    if not isinstance(block, Text | ToolUse) or block.extra.get(SIGNATURE) not in DUMMIES:
+        return block
+    left = {name: value for name, value in block.extra.items() if name != SIGNATURE}
+    return msgspec.structs.replace(block, extra=left)
+
+
 class ContentFold(Fold[ContentState]):
     """The fold of a dialect's rules over a list of contents."""
 
@@ -99,8 +111,9 @@ class ContentFold(Fold[ContentState]):
         added: list[Message] = []
         for content, found in contents:
             blocks, ids = self.state.call_ids.named(content.blocks)
-            added.append(Message(content.role, blocks))
-            self.push(step(self.state, added[-1], found, ids, self.active))
+            named = Message(content.role, blocks)
+            added.append(Message(content.role, tuple(map(_meant, blocks))))
+            self.push(step(self.state, named, found, ids, self.active))
         return tuple(added)
 
     def finish(self, model: str) -> tuple[Violation, ...]:

@@ -73,6 +73,15 @@ def test_the_documented_stand_ins_count_as_signatures(dummy: str) -> None:
     assert read(asked(GO, *turn), NEWEST).violations == ()
 
 
+@pytest.mark.parametrize("dummy", sorted(DUMMIES))
+def test_a_stand_in_changes_nothing_that_the_model_reads(dummy: str) -> None:
+    plain, marked, signed = (
+        read(asked(GO, said("model", call(signature=s)), said("user", done())), OLDER).messages
+        for s in ("", dummy, "c2lnbmVk")
+    )
+    assert plain == marked != signed
+
+
 def test_a_thought_of_which_only_the_signature_is_sent_back_is_taken() -> None:
     signed = {"thought": True, "thoughtSignature": min(DUMMIES)}
     assert rules(CASES["G6"], asked(GO, said("model", signed, "a"), GO)) == []
