@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from msgspec import to_builtins
+
 from harness.checks.evidence.turn_outcomes import is_over_window, met_a_limit, outcome
+from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
-from harness.core.values.messages import canonical
+from harness.core.values.messages import canonical, side
 from harness.core.values.verdict import NotApplicable
 
 _TOLD = frozenset({"completed", "failed_truthfully", "cancelled", "limit"})
@@ -62,28 +65,47 @@ def is_untested(history: History, missing: tuple[NotApplicable, ...]) -> bool:
 
 def without_room(history: History) -> str:
     """Why no request of the agent can fit: what it sends before any conversation is larger than the
-    window of the scenario, which is for small prompts. "" if there is room.
+    window of the scenario, which is for small prompts. So is what it says when it asks for a
+    summary. "" if there is room.
 
     The tools of the scenario do not count: with them, a window may be too small on purpose.
     """
     trace = history.trace
     window = trace.settings.get("window_tokens")
-    first = next((e for e in trace.exchanges if e.purpose == "main"), None)
-    if not isinstance(window, int) or first is None or not is_over_window(first):
+    if not isinstance(window, int):
         return ""
+    prompt = next((e for e in trace.exchanges if e.purpose == "main"), None)
+    summary = next((e for e in trace.exchanges if e.purpose == "compact"), None)
+    sizes = {
+        "prompt": _own_tokens(history, prompt) if prompt and is_over_window(prompt) else 0,
+        "prompt for a summary": _words_of(summary) if summary and is_over_window(summary) else 0,
+    }
+    for what, own in sizes.items():
+        if own > window:
+            text = f"the agent's own {what} has {own} tokens or more"
+            return f"{text}, and the window of the scenario {window}"
+    return ""
+
+
+def _words_of(summary: Exchange) -> int:
+    """The tokens of a request for a summary without the conversation: by its share of the bytes,
+    because such a request holds nothing but texts."""
+    called = summary.called
+    said = [canonical(to_builtins(m)) for m in summary.node.messages if side(m) != "system"]
+    return called.tokens - called.tokens * sum(map(len, said)) // max(called.bytes, 1)
+
+
+def _own_tokens(history: History, asked: Exchange) -> int:
+    """The tokens of a request that are neither conversation nor tools of the scenario."""
+    trace = history.trace
     if trace.settings.get("seeded"):
-        said = [m.text for m in first.node.messages if m.role != "system"]
+        said = [m.text for m in asked.node.messages if m.role != "system"]
     else:
-        said = [d.inbound.text for d in trace.deliveries if d.n < first.n]
-    offered, names = history.values.get(first.request.tools), trace.settings.get("tools", {})
+        said = [d.inbound.text for d in trace.deliveries if d.n < asked.n]
+    offered, names = history.values.get(asked.request.tools), trace.settings.get("tools", {})
     tools = map(canonical, offered) if isinstance(offered, list | tuple) else ()
     said += [tool for tool in tools if any(name in tool for name in names)]
-    own = first.called.tokens - sum(map(_most_tokens, said))
-    if own <= window:
-        return ""
-    return (
-        f"the agent's own prompt has {own} tokens or more, and the window of the scenario {window}"
-    )
+    return asked.called.tokens - sum(map(_most_tokens, said))
 
 
 def _most_tokens(text: str) -> int:

@@ -8,6 +8,7 @@ import pytest
 
 from harness.checks.judge import judge
 from harness.core.values.calls import InboxRequest
+from harness.core.values.messages import Message, Text
 from harness.core.values.verdict import Verdict
 from tests.checks.histories import Story, codes
 
@@ -124,3 +125,24 @@ def test_a_prompt_of_the_agent_above_the_window_leaves_nothing_to_ask(
     assert verdict.verdict == word
     if word == "not_applicable":
         assert verdict.not_applicable[0].reason.startswith("the agent's own prompt has 469 tokens")
+
+
+@pytest.mark.parametrize(
+    ("rules", "talk", "word"),
+    [
+        ("Sum up. " * 300, "go", "not_applicable"),
+        ("Sum up.", "go " * 800, "fail"),  # the conversation is what is too large
+    ],
+)
+def test_words_for_a_summary_above_the_window_leave_nothing_to_ask(
+    rules: str, talk: str, word: str
+) -> None:
+    story = Story(settings={"window_tokens": 100}).turn("go")
+    story.fail(400, "V23", refused=("V23",), tokens=120)
+    asked = [Message("system", (Text(rules),)), Message("user", (Text(talk),))]
+    size = {"tokens": (len(rules) + len(talk)) // 4, "size_bytes": len(rules) + len(talk) + 200}
+    story.fail(400, "V23", purpose="compact", refused=("V23",), messages=asked, **size)
+    verdict = _verdict(story.final("It failed.", "failed"))
+    assert verdict.verdict == word
+    if word == "not_applicable":
+        assert verdict.not_applicable[0].reason.startswith("the agent's own prompt for a summary")
