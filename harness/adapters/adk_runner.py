@@ -1,15 +1,18 @@
-"""Agents of google-adk: their instructions, sub-agents, callbacks and settings stay.
+"""Agents and Apps of google-adk: instructions, sub-agents, callbacks, plugins and settings stay.
 
 The tools of the scenario stand in place of the first agent's own. The model of each agent is of the
 wire, with a client of the brief. A session is one of a session service: in memory, or what the
 user's own function makes in the run's folder. Then a run may begin with a past and be killed. A
-cancel is the framework's signal to abort.
+cancel is the framework's signal to abort. An App whose events are compacted asks the model of the
+brief for its summaries.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
+import copy
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -42,37 +45,57 @@ class AdkError(Exception):
 def google_adk(
     agent: Any, service: Callable[[Path], Any] | None = None, **settings: Any
 ) -> FrameworkAgent:
-    """An agent of google-adk; `settings` are those of the RunConfig, as in `max_llm_calls=5`.
+    """An agent or an App of google-adk; `settings` are of the RunConfig, as in `max_llm_calls=5`.
 
     `service` makes the session service of a folder, as in
     `lambda folder: SqliteSessionService(str(folder / "adk.db"))`.
     """
-    wire = _wire_of(agent.model)
+    is_app = hasattr(agent, "events_compaction_config")
+    wire = _wire_of((agent.root_agent if is_app else agent).model)
 
     async def play(brief: Any) -> None:
         from google.adk.agents.invocation_context import LlmCallsLimitExceededError
+        from google.adk.apps import App
+        from google.adk.platform.time import set_time_provider
         from google.adk.sessions import InMemorySessionService
 
         kept = service(Path(brief.session_dir)) if service else InMemorySessionService()
         past = seed_of(brief) if service else []
-        chat = Chat(brief, _with_model(agent, brief), kept, past, settings)
+        app = agent if is_app else App(name="app", root_agent=agent)
+        set_time_provider(_later_each_time())
+        chat = Chat(brief, _app_of(brief, app), kept, past, settings)
         kinds = (AdkError, LlmCallsLimitExceededError, api_error(brief.wire))
         await converse(brief, chat.answer, sorry_for(*kinds))
 
-    return adapted("google_adk", play, service, wire, cancels=True)
+    own = agent.events_compaction_config if is_app else None
+    at = own and (own.token_threshold or 0)
+    return adapted("google_adk", play, service, wire, cancels=True, compacts=at)
+
+
+def _later_each_time() -> Callable[[], float]:
+    """The time of the run, a microsecond later at each reading of one moment, as on a machine. By
+    it the framework tells which events a summary holds, and virtual time stands still in a turn."""
+    last, ahead = 0.0, 0
+
+    def read() -> float:
+        nonlocal last, ahead
+        now = time.time()
+        last, ahead = now, ahead + 1 if now == last else 0
+        return now + ahead / 1e6
+
+    return read
 
 
 class Chat:
     """The sessions of a run, each kept by the session service under its name."""
 
     def __init__(
-        self, brief: Any, bot: Any, service: Any, past: list[Message], settings: dict[str, Any]
+        self, brief: Any, app: Any, service: Any, past: list[Message], settings: dict[str, Any]
     ) -> None:
         from google.adk.runners import Runner
 
         self._brief, self._service, self._past, self._settings = brief, service, past, settings
-        self._runner = Runner(agent=bot, app_name="app", session_service=service)
-        self._author = bot.name
+        self._runner = Runner(app=app, session_service=service)
 
     async def answer(self, message: Any) -> str | None:
         """The words for a message; None for a turn that the user has cancelled."""
@@ -90,12 +113,12 @@ class Chat:
         """The events of a session, which begins with the past of the scenario."""
         from google.adk.events import Event
 
-        where = {"app_name": "app", "user_id": "user", "session_id": name}
+        where = {"app_name": self._runner.app_name, "user_id": "user", "session_id": name}
         session = await self._service.get_session(**where)
         if session is None:
             session = await self._service.create_session(**where)
             for content in _contents(self._past if name == "main" else []):
-                author = "user" if content.role == "user" else self._author
+                author = "user" if content.role == "user" else self._runner.agent.name
                 event = Event(author=author, content=content, invocation_id="past")
                 await self._service.append_event(session, event)
         return list(session.events)
@@ -199,6 +222,18 @@ def _wire_of(model: Any) -> str:
         named = (wire for wire, usual in _USUAL.items() if model[:6] == usual[:6])
         return next(named, "")
     return wire_of_class(model, _CLASSES)
+
+
+def _app_of(brief: Any, app: Any) -> Any:
+    """A copy of the App. The framework writes into its settings of compaction, so each run has its
+    own."""
+    given = {"root_agent": _with_model(app.root_agent, brief)}
+    if own := app.events_compaction_config:
+        made = copy.copy(own.summarizer)
+        if llm := getattr(made, "_llm", None):
+            made._llm = _model(brief, llm)
+        given["events_compaction_config"] = own.model_copy(update={"summarizer": made})
+    return app.model_copy(update=given)
 
 
 def _with_model(agent: Any, brief: Any) -> Any:

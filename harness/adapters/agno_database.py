@@ -4,7 +4,7 @@ The tools of the scenario stand in place of the Agent's own, and its model has a
 brief. The sessions are in a database in memory, or in one that the user's own function makes in the
 run's folder: then a run may begin with a past and be killed. A question is a confirmation, which
 takes a note and another input. A cancel is seen between the events of a stream, and before each
-tool.
+tool. An Agent with `compaction` asks the model of the brief for its summaries.
 """
 
 from __future__ import annotations
@@ -51,17 +51,21 @@ def agno(
     `lambda folder: SqliteDb(db_file=str(folder / "agno.db"))`.
     """
     wire = wire_of_class(agent.model, _CLASSES)
+    compaction = getattr(agent, "compaction", None)
 
     async def play(brief: Any) -> None:
         from agno.db.in_memory import InMemoryDb
 
         kept = database(Path(brief.session_dir)) if database else InMemoryDb()
         own = {"model": _model(brief, agent.model), "db": kept, "telemetry": False}
+        own |= {"compaction": _compaction(brief, compaction)}
         bot = agent.deep_copy(update={**own, "tools": [_tool(brief, t) for t in brief.tools]})
         past = seed_of(brief) if database else []
         await converse(brief, Chat(brief, bot, past, settings).answer, sorry_for(RunFailed))
 
-    return adapted("agno", play, database, wire, cancels=True)
+    at = getattr(compaction, "compact_at_tokens", 0) or 0
+    compacts = at if compaction else None
+    return adapted("agno", play, database, wire, cancels=True, compacts=compacts)
 
 
 class Chat:
@@ -188,6 +192,15 @@ def _rows(message: Message) -> Iterator[Any]:
     if text or calls or pictures:
         more = {"tool_calls": calls or None, "images": pictures or None}
         yield Row(role=message.role, content="\n\n".join(text) or None, **more)
+
+
+def _compaction(brief: Any, own: Any) -> Any:
+    """The settings of a run: the framework writes its model and its counts into them."""
+    if not own or own is True:
+        return own
+    made = copy.copy(own)
+    made.model, made.stats = own.model and _model(brief, own.model), type(own.stats)()
+    return made
 
 
 def _model(brief: Any, own: Any) -> Any:

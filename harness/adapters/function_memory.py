@@ -2,7 +2,8 @@
 
 The tools of the scenario stand in place of the agent's own, and its model has a client of the
 brief. Each session has a memory: in this process, or one that the user's own function makes in the
-run's folder. Then a run may begin with a past and be killed. A cancel is the framework's own, and
+run's folder. Then a run may begin with a past and be killed, and a memory that summarises, or
+extracts facts, asks the model of the brief. A cancel is the framework's own, and
 is seen at each event of a run. A tool that needs the user's approval waits for an event, as the
 framework's page says. The framework tells a tool no id of its call: a question gets it of the event
 of the call.
@@ -53,7 +54,7 @@ def llama_index(
         chat = Chat(brief, _agent_of(brief, agent), memory, settings)
         await converse(brief, chat.answer, sorry_for(WorkflowRuntimeError, api_error(brief.wire)))
 
-    return adapted("llama_index", play, memory, wire, cancels=True)
+    return adapted("llama_index", play, memory, wire, cancels=True, compacts=0 if memory else None)
 
 
 class Chat:
@@ -119,6 +120,9 @@ class Chat:
             kept = ChatMemoryBuffer.from_defaults(token_limit=100_000)
         else:
             kept = self._memory(name, Path(self._brief.session_dir))
+            for part in (kept, *getattr(kept, "memory_blocks", ())):
+                if own := getattr(part, "llm", None):
+                    part.llm = _model(self._brief, own)
             past = seed_of(self._brief) if name == "main" else []
             if past and not await kept.aget_all():
                 await kept.aput_messages([row for message in past for row in _rows(message)])
@@ -167,11 +171,12 @@ def _model(brief: Any, own: Any) -> Any:
     """A model of the wire with a client of the brief: a copy of the agent's own, if it is one."""
     if wire_of_class(own, _CLASSES) == brief.wire:
         made = own.model_copy()
-        made._aclient = brief.async_openai()
-        return made
-    from llama_index.llms.openai import OpenAI
+    else:
+        from llama_index.llms.openai import OpenAI
 
-    return OpenAI(model="gpt-5", api_key="unused", async_openai_client=brief.async_openai())
+        made = OpenAI(model="gpt-5", api_key="unused")
+    made._client, made._aclient = brief.openai(), brief.async_openai()
+    return made
 
 
 def _tool(brief: Any, tool: Any) -> Any:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 
 from harness import Message, Text, Thinking, ToolResult, ToolUse, assistant, results, user
-from harness.adapters.adk_runner import _contents, _wire_of
+from harness.adapters.adk_runner import _contents, _later_each_time, _wire_of
 from harness.core.values.messages import Opaque
 
 PICTURE = Opaque(
@@ -56,3 +57,12 @@ def test_the_class_of_a_model_tells_its_wire() -> None:
     Claude = type("Claude", (type("AnthropicLlm", (), {}),), {})
     assert _wire_of(Claude()) == "anthropic"
     assert _wire_of(type("LiteLlm", (), {})()) == ""
+
+
+def test_no_two_readings_are_of_one_moment_and_a_clock_that_is_set_back_goes_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    moments = iter([5.0, 5.0, 5.0, 7.0, 3.0])
+    monkeypatch.setattr(time, "time", lambda: next(moments))
+    read = _later_each_time()
+    assert [read() for _ in range(5)] == [5.0, 5.000001, 5.000002, 7.0, 3.0]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from harness import Message, Text, Thinking, ToolResult, ToolUse, assistant, results, user
-from harness.adapters.agno_database import Chat, RunFailed, _turns
+from harness.adapters.agno_database import Chat, RunFailed, _compaction, _turns
 from harness.core.values.calls import Approval
 from harness.core.values.messages import Opaque
 
@@ -142,3 +142,11 @@ def test_an_open_question_of_a_killed_process_is_asked_before_the_next_message()
     bot = Bot(waits, _run("COMPLETED", "Paid.", message="m0"), _run("COMPLETED", "Hi."))
     assert _answer(bot) == "Hi."
     assert [call.get("run_id") for call in bot.called] == ["run-of-m0", None]
+
+
+def test_the_settings_of_compaction_are_those_of_a_run() -> None:
+    own = SimpleNamespace(model=None, stats=[1], uncompacted_runs=2)
+    made = _compaction(SimpleNamespace(), own)
+    assert made is not own
+    assert (made.model, made.stats, made.uncompacted_runs, own.stats) == (None, [], 2, [1])
+    assert [_compaction(None, given) for given in (True, None)] == [True, None]

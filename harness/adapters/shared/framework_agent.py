@@ -20,7 +20,7 @@ import msgspec
 
 from harness.core.values.brief import ToolError
 from harness.core.values.calls import Approval
-from harness.core.values.messages import Message
+from harness.core.values.messages import Json, Message
 from harness.core.values.profile import Capabilities, Profile
 from harness.core.values.strict import Strict
 from harness.core.values.table_file import package_text
@@ -49,6 +49,7 @@ class Framework(Strict, frozen=True, kw_only=True):
     """The table of an adapter: how its objects are known, and what is declared of them.
 
     `adapter` is the function of the file, and the name of the framework. `file` is the module.
+    `also` is the class of what holds such an object.
     """
 
     title: str
@@ -56,6 +57,7 @@ class Framework(Strict, frozen=True, kw_only=True):
     file: str = ""
     module: str = ""
     class_name: str = msgspec.field(default="", name="class")
+    also: str = ""
     tried: str = ""
     options: dict[str, str | int | bool] = msgspec.field(default_factory=dict)
     isolate: bool = False
@@ -115,9 +117,10 @@ class FrameworkAgent:
         play: Callable[[Any], Any],
         wires: tuple[str, ...] = (),
         capabilities: Capabilities = LACKS,
+        checks: dict[str, dict[str, Json]] | None = None,
     ) -> None:
         self.framework, self._play, self._wires = framework, play, wires
-        self._capabilities = capabilities
+        self._capabilities, self._checks = capabilities, checks or {}
 
     def __call__(self, brief: Any) -> Any:
         """Play the messages of the brief."""
@@ -133,20 +136,29 @@ class FrameworkAgent:
         """What the adapter declares of the agent."""
         known = self.row.profile
         wires = self._wires or known.wires
-        return msgspec.structs.replace(known, wires=wires, capabilities=self._capabilities)
+        own = {"capabilities": self._capabilities, "checks": self._checks}
+        return msgspec.structs.replace(known, wires=wires, **own)
 
 
 def adapted(
-    framework: str, play: Callable[[Any], Any], keeps: Any, *wires: str, cancels: bool = False
+    framework: str,
+    play: Callable[[Any], Any],
+    keeps: Any,
+    *wires: str,
+    cancels: bool = False,
+    compacts: int | None = None,
 ) -> FrameworkAgent:
     """The agent whose own model speaks these wires; "" is the wire of one that does not tell.
 
     `keeps`: what the user gave for sessions in the run's folder, if anything. `cancels`: the
-    framework has a cancel.
+    framework has a cancel. `compacts`: from this number of tokens on it asks the model for
+    summaries, which the profile knows; 0 for another moment, None for an agent that makes none.
     """
     has = PERSISTENT if keeps else LACKS
-    has = msgspec.structs.replace(has, cancel=None) if cancels else has
-    return FrameworkAgent(framework, play, tuple(filter(None, wires)), has)
+    more = {"cancel": cancels, "compaction": compacts is not None}
+    has = msgspec.structs.replace(has, **{name: None for name, is_so in more.items() if is_so})
+    checks = {"compaction_due": {"tokens": compacts}} if compacts else {}
+    return FrameworkAgent(framework, play, tuple(filter(None, wires)), has, checks)
 
 
 @cache
@@ -176,11 +188,11 @@ def agent_of(found: Any) -> FrameworkAgent | None:
 
 
 def _framework_of(kind: type) -> str:
-    known = [(name, row.module, row.class_name) for name, row in frameworks().items() if row.module]
+    known = [(name, row) for name, row in frameworks().items() if row.module]
     for parent in kind.__mro__:
-        for name, module, class_name in known:
-            within = f"{parent.__module__}.".startswith(f"{module}.")
-            if within and parent.__name__ == class_name:
+        for name, row in known:
+            within = f"{parent.__module__}.".startswith(f"{row.module}.")
+            if within and parent.__name__ in (row.class_name, row.also):
                 return name
     return ""
 

@@ -17,6 +17,7 @@ import harness.adapters
 from harness.adapters.shared.framework_agent import (
     LACKS,
     FrameworkAgent,
+    adapted,
     agent_of,
     answer_of,
     converse,
@@ -64,6 +65,7 @@ def test_an_object_is_known_by_a_class_of_its_type(
     ("module", "name", "framework"),
     [
         ("google.adk.agents.llm_agent", "LlmAgent", "google_adk"),
+        ("google.adk.apps.app", "App", "google_adk"),
         ("agent_framework._agents", "RawAgent", "agent_framework"),
         ("strands.agent.agent", "Agent", "strands"),
         ("agno.agent.agent", "Agent", "agno"),
@@ -75,6 +77,18 @@ def test_an_agent_that_can_be_cancelled_is_asked_to(module: str, name: str, fram
     assert found is not None
     assert found.framework == framework
     assert found.profile.capabilities == msgspec.structs.replace(LACKS, cancel=None)
+
+
+@pytest.mark.parametrize(
+    ("compacts", "compaction", "checks"),
+    [(None, False, {}), (0, None, {}), (200, None, {"compaction_due": {"tokens": 200}})],
+)
+def test_an_agent_that_makes_summaries_says_from_which_size_on(
+    compacts: int | None, compaction: bool | None, checks: dict[str, Any]
+) -> None:
+    profile = adapted("agno", len, None, compacts=compacts).profile
+    assert (profile.capabilities.compaction, profile.checks) == (compaction, checks)
+    assert "compact" in profile.purposes.values()
 
 
 class _Phone:

@@ -1,13 +1,15 @@
 """agno: an Agent with the whole history of its session added, and a database in memory.
 
-`connected` keeps its sessions in the run's folder. `each_batch` stores a run after each round of
-tools too."""
+`connected` keeps its sessions in the run's folder. It compacts one that the API refuses as too
+long, as `compaction=True` does, and keeps one run as it is. `each_batch` stores a run after each
+round of tools too."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from agno.agent import Agent
+from agno.compaction import Compaction
 from agno.db.sqlite import SqliteDb
 from agno.models.anthropic import Claude
 
@@ -22,5 +24,6 @@ def _database(folder: Path) -> SqliteDb:
 
 
 agent = Agent(model=_model, **_settings)
-connected = agno(agent, _database)
+_compaction = Compaction(on_context_overflow=True, uncompacted_runs=1)
+connected = agno(Agent(model=_model, compaction=_compaction, **_settings), _database)
 each_batch = agno(Agent(model=_model, checkpoint="tool-batch", **_settings), _database)
