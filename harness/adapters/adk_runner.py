@@ -142,8 +142,8 @@ class Chat:
                 signal.set()
         if signal.is_set():
             return None, []
-        if events and events[-1].error_code:
-            raise AdkError(events[-1].error_message or events[-1].error_code)
+        if events and (flaw := _flaw(events[-1])):
+            raise AdkError(flaw)
         return _words(events), _open(events)
 
     def _config(self, id: str) -> Any:
@@ -166,6 +166,14 @@ class Chat:
             id=call.id, name=_CONFIRM, response={"confirmed": is_meant}
         )
         return types.Part(function_response=response)
+
+
+def _flaw(event: Any) -> str:
+    """What the last event says of a run that failed, or whose answer was cut or refused."""
+    if event.error_code:
+        return str(event.error_message or event.error_code)
+    reason = event.finish_reason
+    return "" if reason in (None, "STOP") else f"the answer ended with {reason.value}"
 
 
 def _parts(event: Any) -> list[Any]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from enum import StrEnum
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from harness import Message, Text, Thinking, ToolResult, ToolUse, assistant, results, user
-from harness.adapters.adk_runner import _contents, _later_each_time, _wire_of
+from harness.adapters.adk_runner import _contents, _flaw, _later_each_time, _wire_of
 from harness.core.values.messages import Opaque
 
 PICTURE = Opaque(
@@ -66,3 +68,31 @@ def test_no_two_readings_are_of_one_moment_and_a_clock_that_is_set_back_goes_bac
     monkeypatch.setattr(time, "time", lambda: next(moments))
     read = _later_each_time()
     assert [read() for _ in range(5)] == [5.0, 5.000001, 5.000002, 7.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("reason", "code", "flaw"),
+    [
+        ("MAX_TOKENS", None, "the answer ended with MAX_TOKENS"),
+        ("SAFETY", None, "the answer ended with SAFETY"),
+        ("MAX_TOKENS", "429", "slow down"),
+        ("STOP", None, ""),
+        (None, None, ""),
+    ],
+)
+def test_an_answer_that_was_cut_is_no_success(
+    reason: str | None, code: str | None, flaw: str
+) -> None:
+    given = FinishReason(reason) if reason else None
+    assert (
+        _flaw(SimpleNamespace(error_code=code, error_message="slow down", finish_reason=given))
+        == flaw
+    )
+
+
+class FinishReason(StrEnum):
+    """The reasons of google-genai, which are texts too."""
+
+    MAX_TOKENS = "MAX_TOKENS"
+    SAFETY = "SAFETY"
+    STOP = "STOP"
