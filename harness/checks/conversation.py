@@ -101,6 +101,8 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
         before = last.get(turn.session)
         if turn.readable and (answered := replied.get(turn.session)) is not None:
             said_n = max((ending.n for ending in answered.endings), default=answered.opened_n)
+            # A summary that is made before the reply goes out may hold the model's answer.
+            said_n = min(said_n, answered.main[-1].n) if answered.main else said_n
             found = _reply(trace, answered, turn)
             yield Case("forgotten_reply", found, answered, turn.readable[0].n, said_n)
             found = _message(came, trace, answered, turn)

@@ -276,12 +276,13 @@ def _unwell(turn: Turn) -> str:
     """The rule that a turn's end breaks; "" if it breaks none, or the agent is not at fault."""
     if any(claimed(s) == "completed" and s.request.kind == "final" for s in turn.endings):
         return ""
-    last = turn.main[-1] if turn.main else None
+    asked = turn.main or turn.exchanges  # a summary may be all that the agent asked for
+    last = asked[-1] if asked else None
     died = turn.settled_by in _DEAD
-    if last is None:
-        return "unasked" if turn.endings or died else ""
-    if last.called.refused and not last.succeeded:
+    if last is not None and last.called.refused and not last.succeeded:
         return "" if WINDOW_RULES.intersection(last.called.refused) else "refused"
+    if last is None or not turn.main:
+        return "unasked" if turn.endings or died else ""
     said = squeeze(last.reply.text) if last.reply else ""
     pauses_on = sum(exchange.stop == "pause_turn" for exchange in turn.main) >= MANY_PAUSES
     # An agent of several agents may send the answer with a note of what is still missing.

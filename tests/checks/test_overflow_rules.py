@@ -196,6 +196,19 @@ def test_a_past_that_is_cut_short_stands_in_a_transcript() -> None:
     assert found == ["history_faithful.forgotten_reply"]
 
 
+def test_a_summary_before_the_reply_goes_out_may_hold_the_reply() -> None:
+    def found(*, late: bool) -> list[str]:
+        story = Story(stores=False).turn("one").reply("We sail at ten.")
+        if late:
+            story.reply("They asked, and sail.", purpose="compact")
+        story.final().turn("two")
+        story.reply("2", messages=[user("They asked, and sail."), user("two")]).final()
+        return codes(history_faithful(story.end()))
+
+    assert found(late=True) == []
+    assert "history_faithful.forgotten_reply" in found(late=False)
+
+
 def test_what_nobody_can_make_fit_is_no_past_that_was_forgotten() -> None:
     def next_turn(*, fits: bool, status: str = "ok", broken: bool = False) -> list[str]:
         story = Story(stores=False).turn("one").reply("1").final(status=status)

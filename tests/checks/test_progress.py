@@ -9,7 +9,15 @@ import pytest
 from harness.checks.budgets import bounded_turn
 from harness.checks.prompt_size import compaction_progress
 from harness.checks.retries import no_blind_resend
-from harness.core.values.messages import Opaque, Thinking, user
+from harness.core.values.messages import (
+    Message,
+    Opaque,
+    Thinking,
+    ToolResult,
+    assistant,
+    results,
+    user,
+)
 from tests.checks.histories import Story, codes, loop, use
 
 SHORT = [user("summary")]
@@ -166,6 +174,18 @@ def test_a_compaction_that_failed_is_not_tried_again() -> None:
     story = _overflow(Story().turn("go")).fail(400, purpose="compact")
     story.reply("sum", purpose="compact", messages=SHORT)
     assert codes(compaction_progress(story.end())) == ["compaction_progress.repeated"]
+
+
+def test_calls_in_place_of_a_summary_are_answered_within_one_compaction() -> None:
+    def tried(*between: Message) -> list[str]:
+        story = _overflow(Story().turn("go"))
+        story.reply(use("sum_up", id="c1"), purpose="compact", messages=SHORT)
+        story.reply("sum", purpose="compact", messages=[*SHORT, *between])
+        return codes(compaction_progress(story.end()))
+
+    answered = assistant(use("sum_up", id="c1")), results(ToolResult("c1", "no such tool"))
+    assert tried(*answered) == []
+    assert tried() == ["compaction_progress.repeated"]
 
 
 def test_an_empty_summary_is_a_failed_compaction() -> None:

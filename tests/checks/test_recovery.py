@@ -190,6 +190,14 @@ def test_a_later_turn_is_answered(rule: str) -> None:
     assert finding.events == (fault.n, turn.delivery.n, turn.settled_n)
 
 
+@pytest.mark.parametrize(("rule", "found"), [("V23", []), ("V4", ["session_heals.refused"])])
+def test_a_summary_that_is_too_long_ends_a_turn_before_its_first_request(
+    rule: str, found: list[str]
+) -> None:
+    story = _ill().turn("And?").fail(400, rule, refused=(rule,), purpose="compact")
+    assert codes(session_heals(story.final("It failed.", "failed", "error").end())) == found
+
+
 def test_a_cancel_that_lasts_is_named() -> None:
     (finding,) = session_heals(_ill().turn("And?").final("Stopped.", "cancelled").end())
     assert finding.code == "session_heals.unasked"

@@ -175,6 +175,15 @@ def test_a_summary_stands_once_and_as_what_it_is() -> None:
     assert _used(f"Summary: {SUMMARY}", f"Memory: {SUMMARY}") == ["summary_used.twice"]
 
 
+def test_a_summary_in_a_system_text_of_the_list_stands_once() -> None:
+    story = refused()
+    story.reply(SUMMARY, purpose="compact", messages=[user("\n".join([TASK, *LINES]))])
+    rules = {"system": story.history.value(SUMMARY)}
+    kept = [Message("system", (Text(SUMMARY),)), user(NOW)]
+    story.reply("x", messages=kept, tokens=100, request=rules)
+    assert codes(summary_used(story.final().end())) == []
+
+
 def _failed(*blocks: str, told_user: bool = False, kept: list[Message] | None = None) -> list[str]:
     story = refused().fail(529, purpose="compact", messages=told(*LINES))
     if told_user:

@@ -208,7 +208,10 @@ def text_of(history: History, exchange: Exchange) -> str:
 def said_by_agent(history: History, exchange: Exchange) -> str:
     """The words of a request, without white space and without the model's answers."""
     texts = [text for whose, text in _texts(exchange) if whose != "assistant"]
-    return "\n".join(map(squeeze, (str(history.values.get(exchange.request.system, "")), *texts)))
+    # Some wires have the system text in the list: there it stands once.
+    if all(node.side != "system" for node in exchange.node.tail()):
+        texts.insert(0, str(history.values.get(exchange.request.system, "")))
+    return "\n".join(map(squeeze, texts))
 
 
 def _texts(exchange: Exchange) -> Iterator[tuple[str, str]]:
