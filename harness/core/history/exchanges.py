@@ -208,11 +208,7 @@ class Exchange(Crossing, eq=False):
 
     def goes_on_from(self, last: Exchange, before: Exchange | None) -> bool:
         """Whether a request for a summary belongs to the one before it. It is tried again after a
-        passing failure, it answers calls that the model made in place of a summary, or it shows
-        texts of the conversation that the one before did not show."""
-        asked, at = last.reply.tool_uses if last.reply else (), last.node
-        if asked and self.node is not at and self.node.first(at.depth) is at:
-            return True
+        passing failure, or it shows texts of the conversation that the one before did not show."""
         if last.transient or before is None or not last.reply or not last.reply.text.strip():
             return last.transient and last.content == self.content
         seen, now = (without_blanks("".join(e.texts)) for e in (last, self))

@@ -23,3 +23,11 @@ def is_summary(last: Exchange, later: Exchange, turns: tuple[Turn, Turn], system
         return False  # a reply, which the agent keeps as text, or an echo of one
     words = [system, *(node.message.text for node in later.added if node.side != "assistant")]
     return any(said in without_blanks(text) for text in words)
+
+
+def goes_on(exchange: Exchange, last: Exchange, before: Exchange | None) -> bool:
+    """Whether a request for a summary belongs to the one before it. After calls that the model made
+    in place of a summary it holds that one and more."""
+    at, asked = last.node, bool(last.reply and last.reply.tool_uses)
+    is_answer = asked and exchange.node is not at and exchange.node.first(at.depth) is at
+    return is_answer or exchange.goes_on_from(last, before)

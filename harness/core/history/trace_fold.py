@@ -33,7 +33,7 @@ from harness.core.history.exchanges import (
     offered_schemas,
     root,
 )
-from harness.core.history.summary_proof import is_summary
+from harness.core.history.summary_proof import goes_on, is_summary
 from harness.core.history.trace import Compaction, Delivery, StoreDamage, Trace, Turn
 from harness.core.values.calls import (
     ApprovalRequest,
@@ -225,7 +225,7 @@ class _Reader:
         if running and notice and (not running.calls or notice.request.status == "started"):
             running.calls.append(exchange)
             return
-        if running and running.calls and exchange.goes_on_from(running.calls[-1], running.before):
+        if running and running.calls and goes_on(exchange, running.calls[-1], running.before):
             running.calls.append(exchange)
             return
         self._new_compaction(exchange.called).calls.append(exchange)
