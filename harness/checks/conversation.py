@@ -99,7 +99,8 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
         if turn.delivery is None or turn.redelivery or is_local(turn):
             continue
         before = last.get(turn.session)
-        if turn.readable and (answered := replied.get(turn.session)) is not None:
+        answered = replied.get(turn.session)
+        if turn.readable and answered is not None and _is_kept(answered, before, turn):
             said_n = max((ending.n for ending in answered.endings), default=answered.opened_n)
             # A summary that is made before the reply goes out may hold the model's answer.
             said_n = min(said_n, answered.main[-1].n) if answered.main else said_n
@@ -117,9 +118,25 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
         if not all(exchange.succeeded for exchange in turn.readable):
             yield from thrown_away(turn)
         last[turn.session] = turn
-        if not turn.cancelled_n:  # a cancel may cost its own turn, and nothing before it
+        # A cancel or a failure may cost its own turn, and nothing before it.
+        if not turn.cancelled_n and not _has_failed(turn):
             replied[turn.session] = turn
     yield from _effects(trace)
+
+
+def _has_failed(turn: Turn) -> bool:
+    """Whether the user was told that a turn failed."""
+    return bool(turn.endings) and claimed(turn.endings[-1]) == "failed_truthfully"
+
+
+def _is_kept(answered: Turn, before: Turn | None, turn: Turn) -> bool:
+    """Whether a request has to hold a reply. After a failed turn an agent may begin anew, so the
+    message that the reply answered has to be there."""
+    if before is answered or before is None or not _has_failed(before):
+        return True
+    said, node = squeeze(answered.text), turn.readable[0].node
+    held = (squeeze(n.message.text) for n in node.back() if n.side == "user")
+    return is_asked(answered.text) and any(said in text for text in held)
 
 
 def _reply(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:

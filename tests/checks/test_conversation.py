@@ -248,6 +248,20 @@ def test_a_cancel_takes_away_nothing_that_was_said_before_its_turn() -> None:
     assert found(user("two")) == ["history_faithful.forgotten_reply"]
 
 
+def test_a_failure_takes_away_nothing_that_was_said_before_its_turn() -> None:
+    """An agent may begin anew after it, but what it keeps is whole."""
+
+    def found(*kept: Message) -> list[str]:
+        story = Story().turn("What is it?").reply("the answer is 1").final().turn("Which one?")
+        said = [user("What is it?"), assistant("the answer is 1"), user("Which one?")]
+        story.fail(403, messages=said).final("I was refused.", "failed", "error").turn("And now?")
+        return codes(history_faithful(story.reply("3", messages=[*kept, user("And now?")]).end()))
+
+    told = assistant("I was refused.")
+    assert found(user("What is it?"), assistant("the answer is 1"), told) == []
+    assert found(user("What is it?"), told) == ["history_faithful.forgotten_reply"]
+
+
 @pytest.mark.parametrize(
     ("kept", "notice", "expected"),
     [

@@ -185,6 +185,29 @@ def forgets_past_turns(brief: Brief) -> None:
     build(brief, projection=_this_turn).run()
 
 
+def _taken_back(rows: Sequence[Message]) -> list[Message]:
+    wire = list[Message]()
+    for row in project(rows):
+        if row.role == "assistant" and row.text.startswith("The model refused"):
+            del wire[-2:]
+        wire.append(row)
+    return wire
+
+
+@mutant(
+    breaks="projection",
+    statement="A failed turn is taken back by two messages, and it had one (unseen9)",
+    scenario="one-turn-of-four-fails",
+    killed_by="history_faithful.forgotten_reply",
+)
+def takes_back_too_much(brief: Brief) -> None:
+    """What a turn that failed has added is taken back, and with it the reply before.
+
+    The reference agent that takes back an exchange where the model refused.
+    """
+    build(brief, projection=_taken_back).run()
+
+
 def _without_tools(messages: Sequence[Message]) -> list[Message]:
     return project([m for m in messages if not m.tool_results and not m.tool_uses])
 

@@ -9,6 +9,8 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+import msgspec
+
 from harness.agent import build
 from harness.agent.agent_loop import Loop
 from harness.agent.models.model_call import ModelAnswer
@@ -93,6 +95,26 @@ def drops_calls_at_an_end(brief: Brief) -> None:
     The reference agent that looks at the stop reason alone.
     """
     build(brief, turn=ByStopReason).run()
+
+
+@mutant(
+    breaks="turn",
+    statement="An edited input is merged into the model's, and not taken in its place (lovia#40)",
+    scenario="allowed-payment/a-part-taken-out",
+    killed_by="approval.input",
+)
+def merges_the_edit(brief: Brief) -> None:
+    """What the user has taken out of an input comes back.
+
+    The reference agent that adds the user's fields to those of the model.
+    """
+
+    def take(loop: Loop, call: ToolUse) -> ToolResult:
+        edited = loop.toolbox.approved(call).input
+        merged = msgspec.structs.replace(call, input={**call.input, **edited})
+        return loop.watched(call, loop.toolbox.run(merged))
+
+    play_asking(brief, take)
 
 
 @mutant(
