@@ -188,3 +188,28 @@ def says_done_for_nothing(brief: Brief) -> None:
     The reference agent with a word of its own for an empty answer.
     """
     build(brief, model=Done(brief)).run()
+
+
+class StopsAtAWord(Gateway):
+    """Takes a message that begins with the word for a stop."""
+
+    def receive(self, inbound: Inbound) -> None:
+        """Tell a stop, and ask no model."""
+        if not inbound.text.lower().startswith(("stop", "cancel")):
+            return super().receive(inbound)
+        names = {"session": inbound.session, "in_reply_to": inbound.id}
+        return self.brief.send("Stopped.", status="cancelled", **names)
+
+
+@mutant(
+    breaks="gateway",
+    statement="A word at the start of a message stops the agent (openclaw/openclaw#105742)",
+    scenario="pasted-into-the-chat/words-of-a-command",
+    killed_by="inbound_exactly_once.lost",
+)
+def stops_at_a_word(brief: Brief) -> None:
+    """A message whose first word is a command is taken for it.
+
+    The reference agent that looks at the beginning of a message.
+    """
+    build(brief, gateway=StopsAtAWord).run()
