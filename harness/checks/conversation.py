@@ -130,7 +130,7 @@ def _has_failed(turn: Turn) -> bool:
 
 
 def _is_kept(answered: Turn, before: Turn | None, turn: Turn) -> bool:
-    """Whether a request has to hold a reply. After a failed turn an agent may begin anew, so the
+    """Whether a request has to hold a reply. After a failed turn an agent may begin again, so the
     message that the reply answered has to be there."""
     if before is answered or before is None or not _has_failed(before):
         return True

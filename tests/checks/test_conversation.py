@@ -249,7 +249,7 @@ def test_a_cancel_takes_away_nothing_that_was_said_before_its_turn() -> None:
 
 
 def test_a_failure_takes_away_nothing_that_was_said_before_its_turn() -> None:
-    """An agent may begin anew after it, but what it keeps is whole."""
+    """An agent may begin again after it, but what it keeps is whole."""
 
     def found(*kept: Message) -> list[str]:
         story = Story().turn("What is it?").reply("the answer is 1").final().turn("Which one?")
