@@ -187,6 +187,11 @@ def test_the_setting_says_which_tools_give_code() -> None:
     assert _found(CODE, " ".join(CODE.split()), code=("list",)) == ["result_carried.code"]
 
 
+def test_a_success_may_have_a_field_for_errors_that_is_empty() -> None:
+    said = '{"error": null, "found": 17, "name": "blue heron"}'
+    assert _found(said, said) == []
+
+
 def test_a_success_with_the_flag_of_an_error_is_found() -> None:
     assert _found(SENTENCE, SENTENCE, error=True) == ["result_carried.failed"]
     for said in ("exit status 1: nothing found", "12 passed, 3 failed", "no errors, 1 warning"):
