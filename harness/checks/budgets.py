@@ -167,10 +167,20 @@ class _Patience(NamedTuple):
 
 
 class _Open(NamedTuple):
-    """An open turn: its last event, and the time up to which a wait after it is explained."""
+    """An open turn: its session, its last event, and the time up to which a wait after it is
+    explained."""
 
+    session: str
     event: Called | Answered
     until_ms: float
+
+
+class _Wait(NamedTuple):
+    """The time in which an answer is due in a session."""
+
+    session: str
+    at_ms: int
+    end_ms: int
 
 
 @needs("model", told_by="run", place=290)
@@ -186,10 +196,11 @@ def bounded_wait(
     for a tool longer than `tool_s`. `history_faithful` checks that the tool's outcome reaches the
     model.
 
-    Not a finding: a slow answer with content; a pause that an answer asks for with retry-after, up
-    to `retry_after_s`; sleep of the machine; the time before a message arrives, and the delivery of
-    a reply; a recording, which does not show the reason of a wait. If retry-after is longer than
-    `retry_after_s`, the turn must end and the user must be told.
+    Not a finding: a slow answer with content; an answer due in another session; a pause that
+    an answer asks for with retry-after, up to `retry_after_s`; sleep of the machine; the time
+    before a message arrives, and the delivery of a reply; a recording, which does not show the
+    reason of a wait. If retry-after is longer than `retry_after_s`, the turn must end and the user
+    must be told.
 
     To fix it, set a timeout for each read and each tool, and cap retry-after. Also add a watchdog
     that counts content, not bytes. Source: invariant 20; earendil-works/pi#8331.
@@ -199,6 +210,7 @@ def bounded_wait(
     family = children(trace)
     turns: dict[TurnName, _Open] = {}
     over: set[TurnName] = set()
+    waits: list[_Wait] = []
     for event in trace.events:
         if isinstance(event, Started):
             turns.clear()
@@ -208,16 +220,18 @@ def bounded_wait(
         last = turns.get(name)
         if last is not None and name not in over:
             turn = trace.turns.get(name)
-            for finding in _waited(last, event, most):
+            for finding in _waited(last, event, most, waits):
                 yield Case("silence", [finding], turn) if turn else finding
         until_ms = _explained_until(event, most)
-        turns[name] = _Open(event, max(until_ms, last.until_ms) if last else until_ms)
+        turns[name] = _Open(name[0], event, max(until_ms, last.until_ms) if last else until_ms)
+        if within_ms := _waits_ms(event):
+            waits.append(_Wait(name[0], event.at_ms, event.at_ms + within_ms))
         if _says_the_end(event):
             over.add(name)
     for name, last in turns.items():
         closed = _closed(trace, name, last) if name not in over else None
         if closed is not None:
-            yield from _waited(last, closed, most)
+            yield from _waited(last, closed, most, waits)
 
 
 def _asks_for_more(event: Called | Answered) -> bool:
@@ -245,8 +259,11 @@ def _closed(trace: Trace, name: TurnName, last: _Open) -> AnyEvent | None:
     return trace.events[turn.settled_n - 1]
 
 
-def _waited(last: _Open, event: AnyEvent, most: _Patience) -> Iterator[Finding]:
-    """Yield a finding if the wait between the last event of a turn and the next is too long."""
+def _waited(last: _Open, event: AnyEvent, most: _Patience, waits: list[_Wait]) -> Iterator[Finding]:
+    """Yield a finding if the wait between the last event of a turn and the next is too long.
+
+    An agent that works on one message at a time waits for the answers of other sessions too.
+    """
     before, gap_ms = last.event, event.at_ms - last.event.at_ms
     silent_ms, within_ms = event.at_ms - last.until_ms, _waits_ms(before)
     where = f"turn {before.turn} of {before.session}"
@@ -254,11 +271,24 @@ def _waited(last: _Open, event: AnyEvent, most: _Patience) -> Iterator[Finding]:
         rule, text = "tool", f"{before.key} is waited for {duration(gap_ms / 1000)}"
     elif silent_ms > most.idle and before.seam == "model" and gap_ms <= within_ms + most.idle:
         rule, text = "answer", f"{before.key} says nothing for {duration(silent_ms / 1000)}"
-    elif silent_ms > most.idle:
+    elif silent_ms > most.idle and silent_ms - _covered_ms(waits, last, event) > most.idle:
         rule, text = "idle", f"nothing happens for {duration(silent_ms / 1000)}"
     else:
         return
     yield Finding(f"bounded_wait.{rule}", f"{where}: {text}", (before.n, event.n))
+
+
+def _covered_ms(waits: list[_Wait], last: _Open, event: AnyEvent) -> float:
+    """How much of the time before an event, after what explains its wait, an answer to another
+    session is due."""
+    covered_ms, at_ms = 0.0, last.until_ms
+    for wait in waits:
+        if wait.session == last.session:
+            continue
+        end_ms = min(wait.end_ms, event.at_ms)
+        covered_ms += max(0.0, end_ms - max(wait.at_ms, at_ms))
+        at_ms = max(at_ms, end_ms)
+    return covered_ms
 
 
 def _explained_until(event: Called | Answered, most: _Patience) -> float:

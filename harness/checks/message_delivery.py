@@ -5,10 +5,7 @@ A cancel counts from the moment the agent sees it, because work under way cannot
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator
-
-import msgspec
 
 from harness.checks.evidence.carried_words import is_changed, is_cut_with_notice
 from harness.checks.evidence.declarations import excused_by, needs
@@ -24,7 +21,6 @@ from harness.checks.evidence.excuses import (
     TAKEN,
     Case,
     Marks,
-    holds_for,
     is_excused,
 )
 from harness.checks.evidence.messages_in_turn import (
@@ -55,6 +51,7 @@ from harness.checks.evidence.stored_messages import (
     times_said,
     why_unanswered,
 )
+from harness.checks.evidence.stretches import NO_STRETCH, Stretch, stretches
 from harness.checks.evidence.told_results import is_reflowed
 from harness.checks.evidence.turn_outcomes import claimed, is_local, is_resent, is_waiting
 from harness.core.history.exchanges import Crossing, Exchange, Sending
@@ -68,7 +65,6 @@ from harness.core.values.visible_text import abridged
 _STOPS = (CANCEL, KILL, LIMIT)
 """The excuses that end a turn from outside."""
 
-_NO_STRETCH = (BLANK, REDELIVERY)
 """The excuses for a message that the agent need not process."""
 
 _SHOWN = 60
@@ -303,17 +299,8 @@ def _sent_again(trace: Trace, turn: Turn) -> Iterator[Finding]:
         yield Finding("outbound_once.twice", text, (old.n, new.n))
 
 
-class _Stretch(msgspec.Struct, frozen=True):
-    """The work on one message: from its first request to the reported end."""
-
-    id: str
-    session: str
-    first_n: int
-    last_n: int
-
-
 @needs("inbox", "model", "outbox", told_by="run", place=400)
-@excused_by(message=_NO_STRETCH)
+@excused_by(message=NO_STRETCH)
 def turn_serial(history: History) -> Iterator[Finding]:
     """A session works on one message at a time.
 
@@ -321,8 +308,8 @@ def turn_serial(history: History) -> Iterator[Finding]:
     Not an overlap: the agent takes several messages before it works on them, or sends them in one
     request. The `in_reply_to` of a reply names the message that it answers. Source: invariant 29.
     """
-    open_stretches: dict[str, _Stretch] = {}
-    for stretch in sorted(_stretches(history.trace), key=lambda s: (s.first_n, s.last_n)):
+    open_stretches: dict[str, Stretch] = {}
+    for stretch in sorted(stretches(history.trace), key=lambda s: (s.first_n, s.last_n)):
         earlier = open_stretches.get(stretch.session)
         if earlier is not None and _overlap(earlier, stretch):
             text = f"the message {stretch.id} is worked on while {earlier.id} is not answered yet"
@@ -332,41 +319,11 @@ def turn_serial(history: History) -> Iterator[Finding]:
             open_stretches[stretch.session] = stretch
 
 
-def _overlap(earlier: _Stretch, later: _Stretch) -> bool:
+def _overlap(earlier: Stretch, later: Stretch) -> bool:
     """Whether the work on two messages overlaps; after a kill, a message is handed out again, and
     the turn that goes on may collect another one and answer both by one reply."""
     is_within = earlier.first_n < later.first_n < earlier.last_n
     return earlier.id != later.id and is_within and earlier.last_n != later.last_n
-
-
-def _stretches(trace: Trace) -> Iterator[_Stretch]:
-    asked: dict[str, list[tuple[Exchange, str, str]]] = {}
-    for exchange in trace.exchanges:
-        if exchange.purpose == "main":
-            newest = squeeze("".join(m.text for m in exchange.node.newest()))
-            turn = trace.turns.get((exchange.called.session, exchange.called.turn))
-            own = squeeze(turn.text) if turn else ""
-            asked.setdefault(exchange.called.session, []).append((exchange, newest, own))
-    ended = {
-        (s.called.session, name): s.n
-        for s in reversed(trace.sendings)
-        if s.ends_turn
-        for name in s.named
-    }
-    marks = Marks(trace)
-    for turn in trace.turns.values():
-        if turn.delivery is None or holds_for(turn, marks, _NO_STRETCH):
-            continue
-        text, opened = squeeze(turn.text), turn.delivery.n
-        requests = asked.get(turn.session, [])
-        start = bisect_right(requests, opened, key=lambda one: one[0].n)
-        later = (requests[place] for place in range(start, len(requests)))
-        # A request of another turn holds that turn's words, which may be equal.
-        held = ((e, own) for e, newest, own in later if text in newest)
-        first_n = next((e.n for e, own in held if own != text or e.called.turn == turn.number), 0)
-        last_n = ended.get((turn.session, turn.delivery.inbound.id), 0)
-        if 0 < first_n < last_n:  # a later request that quotes the message does not work on it
-            yield _Stretch(turn.delivery.inbound.id, turn.session, first_n, last_n)
 
 
 @needs("inbox", "model", told_by="run", place=410)

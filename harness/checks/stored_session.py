@@ -268,8 +268,12 @@ def _reply_twice(trace: Trace, turn: Turn) -> Iterator[Finding]:
     if rows and not any(row.session for _, row, _ in rows):
         # A reader lets turns of several sessions be open: such rows may be those of another one.
         first = bisect_right(trace.exchanges, turn.opened_n, key=lambda exchange: exchange.n)
-        within = takewhile(lambda e: e.n < rows[-1][0].n, islice(trace.exchanges, first, None))
+        until = rows[-1][0].n
+        within = [*takewhile(lambda e: e.n < until, islice(trace.exchanges, first, None))]
         said |= Counter(squeeze(e.reply.text) for e in within if e.reply)
+        asked = {(e.called.session, e.called.turn) for e in within}
+        open_then = [trace.turns[key] for key in asked if key in trace.turns]
+        told |= Counter(squeeze(s.request.text) for each in open_then for s in each.sendings)
     for ((before, _, _), one), ((event, row, _), two) in pairwise(zip(rows, texts, strict=True)):
         if one and one == two and texts.count(one) > max(said[one], told[one]):
             text = f"row {row.id} stores the reply of {turn.words} again"

@@ -108,7 +108,12 @@ def waits(history: History, idle_s: float, tool_s: float, retry_after_s: float) 
                 found.add(("tool", event.n))
             elif silent > idle_s * 1000:
                 is_answer = before.seam == "model" and gap <= within + idle_s * 1000
-                found.add(("answer" if is_answer else "idle", event.n))
+                seen = [e for e in _calls(history) if e.n < event.n or place == len(events)]
+                seen = [e for e in seen if roots.get(e.n, root)[0] != root[0]]
+                due = {ms for e in seen for ms in range(e.at_ms, e.at_ms + sum(_waits(e)))}
+                covered = sum(explained <= ms < event.at_ms for ms in due)
+                if is_answer or silent - covered > idle_s * 1000:
+                    found.add(("answer" if is_answer else "idle", event.n))
     return found
 
 

@@ -1,8 +1,9 @@
 """Pairs the model's calls with the tool runs and the results that belong to them.
 
 Some providers repeat a call id, in one session or in two, and the agent must rename it. A tool run
-belongs to the first call with its id that has not run, preferably with the same input. A result
-with an unknown id belongs to the call at that place in the previous answer.
+belongs to the first call with its id that has not run, preferably with the same input, or with that
+which the user gave it. A result with an unknown id belongs to the call at that place in the
+previous answer.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from harness.core.history.exchanges import Ask, Exchange, Node, Sending
+from harness.core.history.exchanges import Ask, Exchange, Node, Question, Sending
 from harness.core.history.trace import Turn
 from harness.core.values.calls import ApprovalRequest, OutboundKind, ToolRequest
 from harness.core.values.messages import Json, ToolResult, ToolUse, canonical
@@ -55,8 +56,10 @@ class CallPairing:
             waiting = [ask for ask in asks if ask.execution is None] or asks[-1:]
         if len(waiting) < 2:
             return waiting[0] if waiting else None
-        same = (ask for ask in waiting if canonical(ask.use.input) == canonical(request.input))
-        return next(same, waiting[0])
+        given = canonical(request.input)
+        same = (ask for ask in waiting if canonical(ask.use.input) == given)
+        edited = (ask for ask in waiting if any(_allows(q, given) for q in ask.questions))
+        return next(same, None) or next(edited, waiting[0])
 
     def see_results(self, exchange: Exchange, added: Sequence[Node]) -> None:
         """Record the first result that is sent for each call.
@@ -121,6 +124,12 @@ class CallPairing:
             return {}
         pairs = zip(uses, asks, strict=True)
         return {use.id: ask for use, ask in pairs if use.id not in self._by_id}
+
+
+def _allows(question: Question, given: str) -> bool:
+    """Whether the user allowed the call with this input, which need not be the model's."""
+    said = question.approval
+    return said is not None and said.answer == "allow" and canonical(said.input) == given
 
 
 _BEGINNING = 20

@@ -17,7 +17,7 @@ from harness.core.scenario.scenario import ApprovalTurn, ToolScript
 from harness.core.transition.tool_seam import last_uses
 from harness.core.values.calls import Approval, ApprovalRequest, Call, ToolRequest
 from harness.core.values.messages import canonical
-from harness.core.values.plans import Answer, Plan, Wait
+from harness.core.values.plans import Answer, Plan, Step, Wait
 
 
 def of_its_call(
@@ -52,6 +52,21 @@ def answer_approval(
     index = min(last + 1, len(script) - 1)
     wait_ms = int(script[index].after_s * 1000)
     return _after(wait_ms, _approval(script[index], request)), index
+
+
+def as_asked(plan: Plan, asked: str, id: str) -> Plan:
+    """The plan as the agent gets it: an answer has the id of its question, and may name no call.
+
+    A model may give an empty id. An agent that asks with it takes an answer with another id for
+    that of another call, and asks again.
+    """
+    return tuple(_named(step, asked, id) for step in plan) if asked != id else plan
+
+
+def _named(step: Step, asked: str, id: str) -> Step:
+    if isinstance(step, Answer) and isinstance(step.value, Approval) and step.value.id == id:
+        return Answer(msgspec.structs.replace(step.value, id=asked))
+    return step
 
 
 def _after(wait_ms: int, said: Approval) -> Plan:

@@ -6,7 +6,7 @@ script, faults and provider. It numbers the sets of headers of a run's requests.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import repeat, takewhile
 from typing import cast
 from urllib.parse import unquote
@@ -22,6 +22,7 @@ from harness.core.transition.bound_tools import BoundTools
 from harness.core.transition.cassette_answer import is_plain, parsed
 from harness.core.transition.faulty_answer import Bent, bend, is_too_large
 from harness.core.transition.limits import STOP, no_answer, over_limit
+from harness.core.transition.messages_reached import reached
 from harness.core.transition.ports import (
     Endpoint,
     IssuedThinking,
@@ -43,7 +44,6 @@ from harness.core.values.messages import (
     digest,
     is_in_body,
     is_malformed,
-    without_blanks,
 )
 from harness.core.values.patterns import EndlessPattern, is_in, pattern_of
 from harness.core.values.plans import ApiError, Plan, Recorded, Reply, only_sends
@@ -119,6 +119,7 @@ class ModelSeam:
         self._replied: tuple[object, str] = (None, "")
         self._headers = RequestHeaders(wire.headers)
         self._settings: dict[tuple[str, str], tuple[object, str]] = {}
+        self._said: dict[str, Sequence[Message]] = {}
         self._purposes = tuple((pattern_of(p), name) for p, name in scenario.purposes.items())
         self.endless = ""
 
@@ -173,8 +174,10 @@ class ModelSeam:
         purpose = self._purpose(stated or reading.purpose, reading)
         turn = past.turn(session)
         if purpose == "main" and past.waiting(session):
-            turn, took = self._reached(session, reading)
+            turn, took = reached(self.history, session, reading, self._said.get(session, ()))
             request = msgspec.structs.replace(request, took=took)
+        if purpose == "main":
+            self._said[session] = reading.messages
         call = Call(
             key, "model", n, session, turn, received.at_ms, request, purpose,
             messages=reading.messages, system=reading.system, tools=reading.tools,
@@ -182,43 +185,6 @@ class ModelSeam:
             provider=self.wire.name,
         )  # fmt: skip
         return call, reading
-
-    def _reached(self, session: str, reading: Reading) -> tuple[int, tuple[str, ...]]:
-        """The turn of a request, and which of the messages in mid-turn it holds.
-
-        It is the open turn, or the next one if it holds a message that interrupts, or if no turn is
-        open; the first request of a turn may hold several. Some agents write what came into the
-        last result, beside what the tool said; a result of these words alone is the tool's.
-        """
-        past = self.history.past
-        newest = [*takewhile(lambda m: m.role != "assistant", reversed(reading.messages))]
-        said = "\n".join(m.text for m in newest)
-        inbounds = (past.inbounds.get((session, name), {}) for name in past.waiting(session))
-        words = {without_blanks(inbound.get("text", "")) for inbound in inbounds}
-        told = (r.text for m in newest for r in m.tool_results)
-        said = "\n".join((said, *(text for text in told if without_blanks(text) not in words)))
-        sent, waiting, turn = without_blanks(said), past.waiting(session), past.turn(session)
-        # After the first results the turn's own message is before them: equal words are new ones.
-        is_read = past.turn_calls[session] and any(m.tool_results for m in newest)
-        own = () if is_read else (past.open_inbound(session),)
-        held = tuple(n for n in self._held(session, sent, own) if n in waiting)
-        # What is asked again as it was holds no message that has come since: equal words are old.
-        held = held if reading.added or not past.is_open(session) else ()
-        is_next = past.profile.inbound_policy(session) == "interrupt" and past.turn_calls[session]
-        begins = held and (is_next or past.reply_refused(session))
-        if begins or (not past.is_open(session) and (held or not turn)):
-            return turn + 1, tuple(name for name in held if name != waiting[0])
-        return turn, held
-
-    def _held(self, session: str, sent: str, own: tuple[str, ...]) -> Iterator[str]:
-        """The `own` messages of the open turn, and those that wait, that a text holds: equal ones
-        as often as it holds their words."""
-        past = self.history.past
-        for name in (*own, *past.waiting(session)):
-            words = without_blanks(past.inbounds.get((session, name), {}).get("text", ""))
-            if words and words in sent:
-                sent = sent.replace(words, "\n", 1)
-                yield name
 
     def _request(
         self, lane: tuple[str, str], reading: Reading, after: str, received: Received

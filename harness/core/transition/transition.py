@@ -19,7 +19,7 @@ from harness.core.scenario.inbox import user_pause_ms
 from harness.core.scenario.scenario import Scenario
 from harness.core.scenario.script import ToolScripts
 from harness.core.transition.answer_event import record_answer
-from harness.core.transition.approval_seam import answer_approval, of_its_call
+from harness.core.transition.approval_seam import answer_approval, as_asked, of_its_call
 from harness.core.transition.arming import POLL, ArmedFault, bend_all
 from harness.core.transition.bound_tools import BoundTools
 from harness.core.transition.inline_faults import Misfit
@@ -175,14 +175,14 @@ class Transition:
 
     def approval(self, request: ApprovalRequest, at_ms: int, session: str = "") -> Plan:
         """Ask the user whether a call may run; see `answer_approval`."""
-        session = session or self.history.past.working_session
+        session, asked = session or self.history.past.working_session, request.id
         request = of_its_call(self.history, request, session, self._meant)
         call = self._call("approval", session, at_ms, request)
         plan, turn = answer_approval(self.scenario.tools, self.history.past, call, request)
         self._record(call)
         if limit := self._limit(call):
             return self._answer(call, (STOP,), error=f"limit.{limit}")
-        return self._answer(call, plan, turn=turn)
+        return as_asked(self._answer(call, plan, turn=turn), asked, request.id)
 
     def place_of(self, request: ToolRequest, session: str = "") -> str:
         """A text by which calls of tools sort in the order of the model's answer."""
@@ -281,7 +281,8 @@ class Transition:
     def cancelled(self, session: str, at_ms: int, *, pushed: bool = False) -> bool:
         """Whether the user has cancelled the session's open turn; delivers a cancel that is due."""
         past, self.polled = self.history.past, True
-        if past.cancelled.get(session) == past.turn(session):
+        # A message that waits behind the cancelled turn has no turn yet, and is not cancelled.
+        if past.is_open(session) and past.cancelled.get(session) == past.turn(session):
             return True
         entry = inbox.due_cancel(self.inbox, past, at_ms, session)
         if entry is None and not self._polls:

@@ -8,7 +8,7 @@ cycles, so `gc=False` spares the garbage collector the walk.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import zip_longest
 from types import NoneType
@@ -165,6 +165,32 @@ _MALFORMED = b"\xff"
 def without_blanks(text: str) -> str:
     """A text without white space, which agents change in what they keep and send on."""
     return "".join(text.split())
+
+
+def is_said_anew(
+    words: str,
+    newest: Sequence[Message],
+    messages: Sequence[Message],
+    before: Sequence[Message],
+    told: Iterable[str] = (),
+) -> bool:
+    """Whether a request says words (without blanks) that the session's request `before` did not.
+
+    They are a whole text of its `newest` messages, or all its `messages` hold them more often. A
+    summary, which stands among the newest, repeats words that were said long ago, and a result has
+    those that its tool `told`.
+    """
+    blocks = (block for message in newest for block in message.blocks)
+    if any(isinstance(b, Text) and without_blanks(b.text) == words for b in blocks):
+        return True
+    by_others = sum(without_blanks(text).count(words) for text in told)
+    return _count(words, messages) > _count(words, before) + by_others
+
+
+def _count(words: str, messages: Sequence[Message]) -> int:
+    results = (result.text for message in messages for result in message.tool_results)
+    texts = (*(message.text for message in messages), *results)
+    return sum(without_blanks(text).count(words) for text in texts)
 
 
 def mapped_texts(value: Json, change: Callable[[str], str]) -> Json:

@@ -1,0 +1,77 @@
+"""Which messages of the inbox a request holds, and the turn that it belongs to.
+
+Only the words tell. A user says the same words again, and a summary repeats what was said long ago,
+so equal words count as often as they are new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
+from harness.core.history.events import Answered
+from harness.core.history.exchanges import answer_text
+from harness.core.history.history import History
+from harness.core.history.past import Past
+from harness.core.transition.ports import Reading
+from harness.core.values.messages import Message, is_said_anew, without_blanks
+
+
+def reached(
+    history: History, session: str, reading: Reading, before: Sequence[Message]
+) -> tuple[int, tuple[str, ...]]:
+    """The turn of a request, and which of the messages in mid-turn it holds.
+
+    It is the open turn, or the next one if it holds a message that interrupts, or if no turn is
+    open; the first request of a turn may hold several. Some agents write what came into the last
+    result, beside what the tool said; a result of these words alone is the tool's. `before` are the
+    messages of the session's last request.
+    """
+    past = history.past
+    newest = [*takewhile(lambda m: m.role != "assistant", reversed(reading.messages))]
+    waiting, turn = past.waiting(session), past.turn(session)
+    words = {_words(past, session, name) for name in waiting}
+    told = (r.text for m in newest for r in m.tool_results)
+    said = [m.text for m in newest] + [text for text in told if without_blanks(text) not in words]
+    sent = without_blanks("\n".join(said))
+    # After the first results the turn's own message is before them: equal words are new ones.
+    is_read = past.turn_calls[session] and any(m.tool_results for m in newest)
+    own = () if is_read else (past.open_inbound(session),)
+    found = (name for name in _held(past, session, sent, own) if name in waiting)
+    held = tuple(
+        name
+        for name in found
+        if is_said_anew(
+            _words(past, session, name), newest, reading.messages, before, _told(history, session)
+        )
+    )
+    # What is asked again as it was holds no message that has come since: equal words are old.
+    held = held if reading.added or not past.is_open(session) else ()
+    is_next = past.profile.inbound_policy(session) == "interrupt" and past.turn_calls[session]
+    begins = held and (is_next or past.reply_refused(session))
+    if begins or (not past.is_open(session) and (held or not turn)):
+        return turn + 1, tuple(name for name in held if name != waiting[0])
+    return turn, held
+
+
+def _told(history: History, session: str) -> Iterator[str]:
+    """What the tools of a session have said since the model's last answer."""
+    answers = (e for e in reversed(history.events) if isinstance(e, Answered))
+    of_session = (answered for answered in answers if answered.session == session)
+    for answered in takewhile(lambda one: one.seam != "model", of_session):
+        if answered.seam == "tool":
+            yield answer_text(answered)
+
+
+def _words(past: Past, session: str, name: str) -> str:
+    return without_blanks(past.inbounds.get((session, name), {}).get("text", ""))
+
+
+def _held(past: Past, session: str, sent: str, own: tuple[str, ...]) -> Iterator[str]:
+    """The `own` messages of the open turn, and those that wait, that a text holds: equal ones as
+    often as it holds their words."""
+    for name in (*own, *past.waiting(session)):
+        words = _words(past, session, name)
+        if words and words in sent:
+            sent = sent.replace(words, "\n", 1)
+            yield name
