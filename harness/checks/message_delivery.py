@@ -24,6 +24,8 @@ from harness.checks.evidence.excuses import (
     is_excused,
 )
 from harness.checks.evidence.messages_in_turn import (
+    NO_STRETCH,
+    Stretch,
     answers_question,
     came_in_turn,
     ends_twice,
@@ -31,6 +33,7 @@ from harness.checks.evidence.messages_in_turn import (
     named_instead,
     others_named,
     stands_for,
+    stretches,
 )
 from harness.checks.evidence.repeated_replies import (
     is_marked_copy,
@@ -51,7 +54,6 @@ from harness.checks.evidence.stored_messages import (
     times_said,
     why_unanswered,
 )
-from harness.checks.evidence.stretches import NO_STRETCH, Stretch, stretches
 from harness.checks.evidence.told_results import is_reflowed
 from harness.checks.evidence.turn_outcomes import claimed, is_local, is_resent, is_waiting
 from harness.core.history.exchanges import Crossing, Exchange, Sending

@@ -1,9 +1,9 @@
 """Pairs the model's calls with the tool runs and the results that belong to them.
 
 Some providers repeat a call id, in one session or in two, and the agent must rename it. A tool run
-belongs to the first call with its id that has not run, preferably with the same input, or with that
-which the user gave it. A result with an unknown id belongs to the call at that place in the
-previous answer.
+belongs to the first call with its id that has not run. One with the same input goes before, and one
+with the input that the user gave it. A result with an unknown id belongs to the call at that place
+in the previous answer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Which messages of the inbox a request holds, and the turn that it belongs to.
 
-Only the words tell. A user says the same words again, and a summary repeats what was said long ago,
-so equal words count as often as they are new.
+Only the words tell. A user says the same words again, and a summary repeats what was said long ago.
+So equal words count as often as they are new.
 """
 
 from __future__ import annotations

@@ -153,8 +153,8 @@ def comment_flood(moment: Moment, plan: Plan, *, comments: Many = 10_000) -> Pla
 
 
 def _flood(moment: Moment, count: int) -> int:
-    # A client reads about 25,000 lines in a second of processor time, so 64 times the 40,000 that
-    # a campaign draws took the whole limit of a run: the flood was told as an agent that computes.
+    # A client reads about 25,000 lines in a second of processor time. A campaign draws 40,000, and
+    # 64 times as many took the time of a whole run: that was told as an agent that computes.
     return max(count, min(count * moment.harder, _ESCALATED_MOST))
 
 
