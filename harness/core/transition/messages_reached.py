@@ -31,20 +31,17 @@ def reached(
     newest = [*takewhile(lambda m: m.role != "assistant", reversed(reading.messages))]
     waiting, turn = past.waiting(session), past.turn(session)
     words = {_words(past, session, name) for name in waiting}
-    told = (r.text for m in newest for r in m.tool_results)
-    said = [m.text for m in newest] + [text for text in told if without_blanks(text) not in words]
+    results = [r.text for m in newest for r in m.tool_results]
+    said = [m.text for m in newest] + [r for r in results if without_blanks(r) not in words]
     sent = without_blanks("\n".join(said))
     # After the first results the turn's own message is before them: equal words are new ones.
     is_read = past.turn_calls[session] and any(m.tool_results for m in newest)
     own = () if is_read else (past.open_inbound(session),)
-    found = (name for name in _held(past, session, sent, own) if name in waiting)
-    held = tuple(
-        name
-        for name in found
-        if is_said_anew(
-            _words(past, session, name), newest, reading.messages, before, _told(history, session)
-        )
-    )
+    held = tuple(name for name in _held(past, session, sent, own) if name in waiting)
+    if past.is_open(session):  # without an open turn, a request is for what waits
+        texts, told = reading.messages, [*_told(history, session)] if held else []
+        each = ((name, _words(past, session, name)) for name in held)
+        held = tuple(n for n, said in each if is_said_anew(said, newest, texts, before, told))
     # What is asked again as it was holds no message that has come since: equal words are old.
     held = held if reading.added or not past.is_open(session) else ()
     is_next = past.profile.inbound_policy(session) == "interrupt" and past.turn_calls[session]
