@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from harness.core.values.errors import HarnessError as HarnessError
     from harness.core.values.errors import InputError as InputError
     from harness.core.values.messages import Message as Message
+    from harness.core.values.messages import Opaque as Opaque
     from harness.core.values.messages import Text as Text
     from harness.core.values.messages import Thinking as Thinking
     from harness.core.values.messages import ToolResult as ToolResult

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from harness import Message, Text, ToolResult, ToolUse
+from harness import Message, Opaque, Text, ToolResult, ToolUse
 
 Row = dict[str, Any]
 
@@ -432,6 +432,8 @@ def stored(row: Row) -> Message:
                 content = block["content"]
                 content = content if isinstance(content, str) else flat(content)
                 blocks.append(ToolResult(block["tool_use_id"], content, "is_error" in block))
+            case "server_tool_use" | "web_search_tool_result":  # a paused answer ends with these
+                blocks.append(Opaque(block["type"], block))
     return Message(row["role"], tuple(blocks))
 
 
@@ -452,5 +454,7 @@ def row_of(stored_row: Any) -> Row:
                 content.append({"type": "tool_use", **call})
             case ToolResult():
                 content.append(result(block.id, block.text, block.is_error))
+            case Opaque(kind="server_tool_use" | "web_search_tool_result"):
+                content.append(block.value)
     role, inbound = stored_row.message.role, stored_row.inbound
     return {"role": role, "content": content, "id": stored_row.id, "inbound": inbound}
