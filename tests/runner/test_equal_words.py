@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from examples.agents.careful_sync import agent as careful
 from examples.agents.gateway import agent as gateway
 from harness import load_scenarios
 from harness.core.history.events import Called
@@ -70,12 +71,31 @@ script:
 """
 
 
-def _codes(text: str, tmp_path: Any) -> list[str]:
+ONE_ID_IN_A_PAST = """\
+name: one-id-in-a-past
+stream: true
+purposes: {"^Summarise the conversation": compact}
+session:
+  messages:
+    - {role: assistant, content: [{type: tool_use, id: old_3, name: look_up}]}
+    - {role: user, content: [{type: tool_result, id: old_3}]}
+    - role: assistant
+      content: [{type: tool_use, id: old_3, name: look_up, input: {at: "9007199254740993"}}]
+inbox: [{text: "<b>Bold</b>"}]
+faults: [{kind: context.too_long_after_tools, must_fire: false}]
+script:
+  - {say: "Yes."}
+  - {for: compact, say: "They", optional: true}
+"""
+
+
+def _codes(text: str, tmp_path: Any, agent: Any = gateway) -> list[str]:
     file = tmp_path / "one.yaml"
     file.write_text(text, "utf-8")
     [scenario] = load_scenarios(file)
-    scenario = msgspec.structs.replace(scenario, profile=Profile(inbound="queue"))
-    codes = [finding.code for finding in run(scenario, gateway).verdict.findings]
+    if agent is gateway:
+        scenario = msgspec.structs.replace(scenario, profile=Profile(inbound="queue"))
+    codes = [finding.code for finding in run(scenario, agent).verdict.findings]
     return [code for code in codes if code != "script.exhausted"]
 
 
@@ -84,6 +104,10 @@ def _codes(text: str, tmp_path: Any) -> list[str]:
 )
 def test_equal_words_are_those_of_another(text: str, tmp_path: Any) -> None:
     assert _codes(text, tmp_path) == []
+
+
+def test_a_result_that_the_agent_made_up_may_be_left_out_of_a_summary(tmp_path: Any) -> None:
+    assert _codes(ONE_ID_IN_A_PAST, tmp_path, careful) == []
 
 
 def test_an_answer_has_the_id_that_was_asked_with() -> None:

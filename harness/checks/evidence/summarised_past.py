@@ -8,6 +8,7 @@ agent puts around them is its own, and it may leave that out.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
@@ -233,10 +234,13 @@ def _past(trace: Trace, change: Change) -> Iterator[Said]:
         stored.setdefault(result.id, []).append(result.text)
     silent = {id for id, texts in stored.items() if not all(map(str.strip, texts))}
     silent |= {run.request.id for run in trace.executions if not run.text.strip()}
-    # So is what it writes for a stored call that never had a result, which may lack an id too.
-    ended = stored.keys() | {run.request.id for run in trace.executions}
-    bare = {use.id for m in rows if m for use in m.tool_uses} - ended
-    asked = {use.id for e in trace.exchanges if e.reply for use in e.reply.tool_uses} | ended
+    # So is what it writes for a stored call that never had a result. The call may lack an id, or
+    # have that of another one, so an agent gives it a new one.
+    calls = Counter(use.id for m in rows if m for use in m.tool_uses)
+    had = Counter(run.request.id for run in trace.executions)
+    had.update({id: len(texts) for id, texts in stored.items()})
+    bare = {id for id, made in calls.items() if made > had[id]}
+    asked = {use.id for e in trace.exchanges if e.reply for use in e.reply.tool_uses} | had.keys()
     silent |= bare
     for message in change.before.node.messages:
         held = squeeze(message.text)
@@ -244,7 +248,7 @@ def _past(trace: Trace, change: Change) -> Iterator[Said]:
             if words and words in held and whose in ("", side(message)):
                 yield each
         # What an agent writes for a tool that said nothing is the agent's own.
-        told = (r for r in message.tool_results if "" not in bare or r.id in asked)
+        told = (r for r in message.tool_results if not bare or r.id in asked)
         for result in (r for r in told if r.id not in silent):
             if _is_stored(result, stored.get(result.id, ())):
                 yield Said("rest", result.text)
