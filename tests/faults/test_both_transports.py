@@ -49,7 +49,12 @@ ON_A_SOCKET = {
 }
 """A connection that was accepted, and a request that was read, are past these: what is met."""
 
-KINDS = [kind for kind in faults() if kind.partition(".")[0] in ("transport", "http")]
+KINDS = [
+    kind
+    for kind, fault in faults().items()
+    if kind.partition(".")[0] in ("transport", "http")
+    if not fault.wires or "anthropic" in fault.wires
+]
 
 
 def run_of(kind: str, **knobs: Any) -> Transition:
