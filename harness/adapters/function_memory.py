@@ -3,10 +3,9 @@
 The tools of the scenario stand in place of the agent's own, and its model has a client of the
 brief. Each session has a memory: in this process, or one that the user's own function makes in the
 run's folder. Then a run may begin with a past and be killed, and a memory that summarises, or
-extracts facts, asks the model of the brief. A cancel is the framework's own, and
-is seen at each event of a run. A tool that needs the user's approval waits for an event, as the
-framework's page says. The framework tells a tool no id of its call: a question gets it of the event
-of the call.
+extracts facts, asks the model of the brief. A cancel is the framework's own, and is seen at each
+event of a run. A tool that needs the user's approval waits for an event, as the framework's page
+says. The framework tells a tool no id of its call: a question gets it of the event of the call.
 """
 
 from __future__ import annotations

@@ -196,7 +196,7 @@ def _taken_back(rows: Sequence[Message]) -> list[Message]:
 
 @mutant(
     breaks="projection",
-    statement="A failed turn is taken back by two messages, and it had one (unseen9)",
+    statement="A failed turn is taken back by two messages, and it had one (unseen, A)",
     scenario="one-turn-of-four-fails",
     killed_by="history_faithful.forgotten_reply",
 )

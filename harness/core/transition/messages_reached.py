@@ -6,7 +6,7 @@ So equal words count as often as they are new.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from harness.core.history.events import Answered
@@ -30,18 +30,19 @@ def reached(
     past = history.past
     newest = [*takewhile(lambda m: m.role != "assistant", reversed(reading.messages))]
     waiting, turn = past.waiting(session), past.turn(session)
-    words = {_words(past, session, name) for name in waiting}
+    words = {name: _words(past, session, name) for name in waiting}
     results = [r.text for m in newest for r in m.tool_results]
-    said = [m.text for m in newest] + [r for r in results if without_blanks(r) not in words]
+    said = [m.text for m in newest]
+    said += [text for text in results if without_blanks(text) not in words.values()]
     sent = without_blanks("\n".join(said))
     # After the first results the turn's own message is before them: equal words are new ones.
     is_read = past.turn_calls[session] and any(m.tool_results for m in newest)
-    own = () if is_read else (past.open_inbound(session),)
-    held = tuple(name for name in _held(past, session, sent, own) if name in waiting)
+    if own := "" if is_read else _words(past, session, past.open_inbound(session)):
+        sent = sent.replace(own, "\n", 1)
+    held = tuple(_held(words, sent))
     if past.is_open(session):  # without an open turn, a request is for what waits
         texts, told = reading.messages, [*_told(history, session)] if held else []
-        each = ((name, _words(past, session, name)) for name in held)
-        held = tuple(n for n, said in each if is_said_anew(said, newest, texts, before, told))
+        held = tuple(n for n in held if is_said_anew(words[n], newest, texts, before, told))
     # What is asked again as it was holds no message that has come since: equal words are old.
     held = held if reading.added or not past.is_open(session) else ()
     is_next = past.profile.inbound_policy(session) == "interrupt" and past.turn_calls[session]
@@ -64,11 +65,9 @@ def _words(past: Past, session: str, name: str) -> str:
     return without_blanks(past.inbounds.get((session, name), {}).get("text", ""))
 
 
-def _held(past: Past, session: str, sent: str, own: tuple[str, ...]) -> Iterator[str]:
-    """The `own` messages of the open turn, and those that wait, that a text holds: equal ones as
-    often as it holds their words."""
-    for name in (*own, *past.waiting(session)):
-        words = _words(past, session, name)
-        if words and words in sent:
-            sent = sent.replace(words, "\n", 1)
+def _held(words: Mapping[str, str], sent: str) -> Iterator[str]:
+    """The messages, by name, whose words a text holds: equal ones as often as it holds them."""
+    for name, said in words.items():
+        if said and said in sent:
+            sent = sent.replace(said, "\n", 1)
             yield name

@@ -173,10 +173,10 @@ class ModelSeam:
         request = self._request(lane, reading, after, received)
         purpose = self._purpose(stated or reading.purpose, reading)
         turn = past.turn(session)
-        if purpose == "main" and past.waiting(session):
-            turn, took = reached(self.history, session, reading, self._said.get(session, ()))
-            request = msgspec.structs.replace(request, took=took)
         if purpose == "main":
+            if past.waiting(session):
+                turn, took = reached(self.history, session, reading, self._said.get(session, ()))
+                request = msgspec.structs.replace(request, took=took)
             self._said[session] = reading.messages
         call = Call(
             key, "model", n, session, turn, received.at_ms, request, purpose,
