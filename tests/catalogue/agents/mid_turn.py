@@ -9,8 +9,9 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 
-from harness.agent.composition import standard_model
+from harness.agent.composition import seed_of, standard_model
 from harness.agent.models.failures import ModelFailure
 from harness.agent.models.model_call import Query
 from harness.agent.toolbox import Toolbox
@@ -58,7 +59,7 @@ class Reading(Reader):
     def __init__(self, brief: Brief) -> None:
         super().__init__(brief)
         self.model, self.toolbox = standard_model(brief), Toolbox(brief.tools)
-        self.history: list[Message] = []
+        self.history: list[Message] = list(seed_of(Path(brief.session_dir)))
 
     def run(self) -> None:
         """Read in a thread, and work until the inbox has ended."""
@@ -109,14 +110,22 @@ class Reading(Reader):
         return said
 
     def shorten(self) -> None:
-        """Replace all but the newest exchange with a summary."""
-        *old, called, newest = self.history
-        self.history = [self.summed_up(old), called, newest]
+        """Replace all but the newest exchange with a summary. A call stays with its result, and
+        the user's words stand in the message of the summary: the roles alternate."""
+        *old, newest = self.history
+        if newest.tool_results:
+            *old, called = old
+            self.history = [self.summed_up(old), called, newest]
+        else:
+            summary = self.summed_up(old)
+            self.history = [Message("user", (*summary.blocks, *newest.blocks))]
 
     def summed_up(self, old: list[Message]) -> Message:
         """The user's first words, and a summary of what followed."""
-        asked = (*old[:-1], Message("user", (*old[-1].blocks, Text(SUMMARISE))))
-        summary = self.model.query(Query(asked, purpose="compact")).message.text
+        asked = [*old, Message("user", (Text(SUMMARISE),))]
+        if old[-1].role == "user":
+            asked[-2:] = [Message("user", (*old[-1].blocks, Text(SUMMARISE)))]
+        summary = self.model.query(Query(tuple(asked), purpose="compact")).message.text
         return Message("user", (*old[0].blocks, Text(summary)))
 
     def worked(self, call: ToolUse) -> None:
