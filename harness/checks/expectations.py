@@ -279,7 +279,7 @@ def run(history: History) -> Iterator[Finding]:
     the script was due and never played. `silent_fault`: an armed fault never fired. For an open
     script, these two rules apply only if the agent ended a turn silently. `live_socket`: the target
     opened a connection that bypasses the harness. `undelivered`: a message of the inbox was never
-    taken. `writing`: with `--compare`, the agent does otherwise for the same answers.
+    taken. `unplayed_message`: the call that it waits for was never answered. `writing`: with `--compare`, the agent does otherwise for the same answers.
     """
     ended = history.trace.ended
     if ended is None or ended.how in _STOPPED_BY_US:
@@ -292,6 +292,7 @@ def run(history: History) -> Iterator[Finding]:
         ("silent_fault", "the armed fault never fired", ended.silent_faults, "fault"),
         ("live_socket", "a connection beyond the harness", ended.live_sockets, "subject"),
         ("undelivered", "the inbound message was never taken", ended.undelivered, ""),
+        ("unplayed_message", "the message never came", ended.unplayed_messages, ""),
     )
     for rule, text, names, field in wanting:
         for name in names:

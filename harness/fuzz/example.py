@@ -55,8 +55,11 @@ def orders_of(choose: Choose) -> tuple[Order, ...]:
     return tuple(found)
 
 
-OWED = frozenset({"run.unplayed_turn", "run.silent_fault", "script.exhausted"})
-"""Findings about turns and faults that a scenario requires; a generated one requires none."""
+OWED = frozenset(
+    {"run.unplayed_turn", "run.unplayed_message", "run.silent_fault", "script.exhausted"}
+)
+"""Findings about moments that a scenario requires; a generated one requires none: an agent that is
+refused its first answer may never make the call that a message waits for."""
 
 STOPPED = ("target.hung", "target.computes", "target.loops", "target.backs_off", "limit.memory_mb")
 """All other findings of a run that a watchdog stopped follow from it, and it is slow to play."""

@@ -251,7 +251,8 @@ def end(
     if transition.endless_pattern:
         how = End("unable", None, transition.endless_pattern)
     past = transition.history.past
-    waiting = inbox.never_due(transition.inbox, past, at_ms)
+    waiting = tuple(inbox.never_due(transition.inbox, past, at_ms))
+    unplayed = [e for e in waiting if e.after is not None and not past.is_answered(e.after)]
     asked = () if transition.history.trace.exchanges else transition.elsewhere[-1:]
     stands = how.how == "hung" or fields.get("real_wait_ms")
     transition.history.ended(
@@ -260,7 +261,8 @@ def end(
         open_waits=how.open_waits if stands else (),
         unplayed=tuple(transition.script.unplayed(past)),
         silent_faults=tuple(f.spec.kind for f in transition.faults if f.silent),
-        undelivered=tuple(entry.inbound.id for entry in waiting),
+        undelivered=tuple(entry.inbound.id for entry in waiting if entry not in unplayed),
+        unplayed_messages=tuple(f"{e.inbound.id} (after {e.after})" for e in unplayed),
         polled=transition.polled,
         tools_untaken=bool(transition.scenario.tools) and not transition.tools_taken,
         elsewhere="".join(asked)[:200], **fields,

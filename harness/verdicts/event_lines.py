@@ -257,13 +257,24 @@ def _stored(event: Stored, history: History) -> str:
     return f"store  = {event.store}: {', '.join(parts) or 'nothing'}"
 
 
+_LEFT_OVER = (
+    "unplayed",
+    "silent_faults",
+    "undelivered",
+    "unplayed_messages",
+    "live_sockets",
+    "unread_marks",
+)
+"""The fields of an end that name what was due and did not come."""
+
+
 def _ended(event: Ended) -> Iterator[str]:
     yield event.how
     if event.exit_code is not None:
         yield f"exit {event.exit_code}"
     if event.text:
         yield quoted(event.text, 2 * CUT)
-    for name in ("unplayed", "silent_faults", "undelivered", "live_sockets", "unread_marks"):
+    for name in _LEFT_OVER:
         values = getattr(event, name)
         if values:
             yield f"{name.replace('_', ' ')}: {'; '.join(values)}"

@@ -57,6 +57,7 @@ def test_a_recording_of_tools_only_intercepts_nothing_and_need_not() -> None:
         ("run.silent_fault", "silent_faults", ("http.status",)),
         ("run.live_socket", "live_sockets", ("api.example.com:443",)),
         ("run.undelivered", "undelivered", ("m2", "m3")),
+        ("run.unplayed_message", "unplayed_messages", ("m2 (after tool#1)",)),
     ],
 )
 def test_false_greens(code: str, field: str, names: tuple[str, ...]) -> None:

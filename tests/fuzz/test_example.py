@@ -110,8 +110,12 @@ def _kinds(scenarios: list[Scenario]) -> set[str]:
 
 def test_what_a_generated_scenario_is_owed_is_no_finding() -> None:
     silent = FaultSpec(kind="http.status", when=9)
+    waits = InboxItem(text="Are you there?", when={"after": "tool#1"})
     owing = Scenario(
-        name="owing", inbox=GREETING, script=(Turn(say="a"), Turn(say="b")), faults=(silent,)
+        name="owing",
+        inbox=(*GREETING, waits),
+        script=(Turn(say="a"), Turn(say="b")),
+        faults=(silent,),
     )
     played = run(owing, agent)
     assert {f.code for f in played.verdict.findings} == OWED - {"script.exhausted"}

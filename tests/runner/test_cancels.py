@@ -156,7 +156,7 @@ def test_a_cancel_that_nobody_asked_for_is_not_undelivered() -> None:
     result = played(agent, (LATE[0], blue, due, never))
     ended = result.history.trace.ended
     assert ended is not None
-    assert ended.undelivered == ("c9",)
+    assert (ended.undelivered, ended.unplayed_messages) == ((), ("c9 (after main/inbox#9)",))
 
 
 def test_a_timed_cancel_of_a_turn_that_may_go_on_is_not_undelivered() -> None:

@@ -266,6 +266,7 @@ class Ended(Event, frozen=True, kw_only=True, tag="ended"):
     unplayed: tuple[str, ...] = ()
     silent_faults: tuple[str, ...] = ()
     undelivered: tuple[str, ...] = ()
+    unplayed_messages: tuple[str, ...] = ()
     live_sockets: tuple[str, ...] = ()
     real_wait_ms: int = 0
     polled: bool = False
