@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import CHATS, Command
+from tests.cli.talks import REFERENCE
 
 SCENARIO = """\
 name: greeting
@@ -127,6 +128,6 @@ def test_a_file_beside_a_scenario_that_is_missing_is_told_before_anything_is_pla
     (chats / "seeded.yaml").write_text(
         "name: seeded\nsession: {file: gone.jsonl}\ninbox: [{text: Hi}]\nscript: [{say: Hi}]\n"
     )
-    done = in_process("run", "greeting.yaml", "seeded.yaml", "--target", "reference", *words)
+    done = in_process("run", "greeting.yaml", "seeded.yaml", "--target", REFERENCE, *words)
     assert (done.status, done.out) == (2, "")
     assert "error: seeded.yaml: gone.jsonl: cannot be read: No such file" in done.err

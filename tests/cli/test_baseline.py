@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Command, Harness
+from tests.cli.talks import REFERENCE
 
 RUN = ("run", "--target", "agents:wrong", "--baseline", "accepted.tsv")
 
@@ -58,7 +59,7 @@ def test_a_baseline_that_cannot_be_used_is_one_line(name: str, in_process: Comma
     words, said = BAD[name]
     Path("folder").mkdir()
     Path("file").write_text("findings: []\n", "utf-8")
-    done = in_process("run", "--target", "reference", *words)
+    done = in_process("run", "--target", REFERENCE, *words)
     assert done.status == 2
     assert said in done.err
     assert done.err.count("\n") == 1

@@ -10,6 +10,7 @@ import pytest
 from tests.cassettes.recorded import ASK, cassette, interaction
 from tests.cassettes.test_headline import FOLDER
 from tests.cli.conftest import Harness
+from tests.cli.talks import REFERENCE
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def test_a_cassette_is_played_to_the_agent_that_it_was_recorded_with(
 @pytest.mark.real
 def test_another_agent_is_told_where_it_left_the_recording(harness: Harness) -> None:
     path = FOLDER / "identical-failures.yaml"
-    done = harness("run", str(path), "--target", "reference", "--json")
+    done = harness("run", str(path), "--target", REFERENCE, "--json")
     row = json.loads(done.stdout)
     (miss,) = [f for f in row["findings"] if f["code"] == "cassette.miss"]
     for words in ("nearest is #3: messages[4].content[0]", "then #4: ", "played so far: #1-#2 of"):
@@ -64,7 +65,7 @@ def test_a_folder_of_cassettes_is_played_one_beside_scenarios_is_not(
 
 def test_a_cassette_without_calls_to_a_model_is_an_error(harness: Harness, folder: Path) -> None:
     (folder / "x.yaml").write_bytes(cassette(interaction(uri="https://example.com/weather")))
-    done = harness("run", "x.yaml", "--target", "reference")
+    done = harness("run", "x.yaml", "--target", REFERENCE)
     assert done.returncode == 2
     assert "x.yaml: no exchange of the cassette is a call to a model" in done.stderr
 

@@ -15,7 +15,7 @@ from harness.core.values.profile import NO_PROFILE
 from harness.files.bundle import bundled
 from harness.pytest_plugin import Play
 from harness.verdicts.result import Invocation
-from tests.cli.talks import Command
+from tests.cli.talks import REFERENCE, Command
 
 CIRCLE = ("run", "@loops/circles", "--only", "circles")
 
@@ -52,7 +52,7 @@ def test_without_scenarios_the_catalogue_is_listed(in_process: Command, empty: P
         "The same calls with the same results, without end (24 runs on 4 wires, needs tools)"
     )
     assert any(row.endswith("run, needs cancel)") or "needs cancel" in row for row in rows)
-    run = in_process("run", "--target", "reference")
+    run = in_process("run", "--target", REFERENCE)
     assert run.status == 2
     assert "there is no ./scenarios here; `harness list scenarios` lists" in run.err
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import pytest
 
 from harness.cli import main
-from tests.cli.talks import Done
+from tests.cli.talks import REFERENCE, Done
 
 Run: TypeAlias = Callable[..., Done]
 
@@ -108,7 +108,7 @@ def test_the_catalogue_is_what_a_command_plays_that_names_nothing(run: Run, tmp_
     assert "hello" in run("list", "scenarios").out
     assert "hello" in run("run", "--dry-run").out
     (tmp_path / "harness.toml").write_text('catalogue = ["mien"]\n')
-    assert "mien" in run("run", "--dry-run", "--target", "reference").err
+    assert "mien" in run("run", "--dry-run", "--target", REFERENCE).err
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_a_plugin_that_cannot_be_loaded_is_told_where_it_is_loaded(
     """`run` loads it; `config` only once the user has said that the folder is his."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
     (tmp_path / "harness.toml").write_text(text)
-    assert told in run("run", "@loops/circles", "--target", "reference").err
+    assert told in run("run", "@loops/circles", "--target", REFERENCE).err
     assert run("config").status == 0
     assert run("config", "--trust").status == 0
     done = run("config")

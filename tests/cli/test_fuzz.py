@@ -14,6 +14,7 @@ import pytest
 from junitparser import JUnitXml
 
 from tests.cli.conftest import Harness, command, environment
+from tests.cli.talks import REFERENCE
 
 AGENT = '''\
 """The reference agent, and one that delivers each reply twice."""
@@ -66,7 +67,7 @@ def test_findings_are_printed_written_and_repeated(agent: Path, harness: Harness
     played = harness("run", row["file"], "--target", f"twice:twice{PLAIN}", "--json")
     assert played.returncode == 1
     assert "outbound_once.twice" in played.stdout
-    assert harness("run", row["file"], "--target", "reference").returncode == 0
+    assert harness("run", row["file"], "--target", REFERENCE).returncode == 0
 
 
 @pytest.mark.real
@@ -126,11 +127,11 @@ def test_a_campaign_is_gone_on_with_and_not_begun_twice(agent: Path, harness: Ha
     [
         (("--target", "referense"), "no such target"),
         ((), "name the agent"),
-        (("--target", "reference", "--minutes", "1", "--examples", "3"), "either --examples"),
+        (("--target", REFERENCE, "--minutes", "1", "--examples", "3"), "either --examples"),
         (("--resume", "nowhere"), "no campaign here"),
         (("--resume", "nowhere", "--seed", "3"), "--seed: a resumed campaign keeps its own value"),
-        (("--target", "reference", "--engine", "cloud"), "cloud"),
-        (("--target", "reference", "--minutes", "0"), "--minutes"),
+        (("--target", REFERENCE, "--engine", "cloud"), "cloud"),
+        (("--target", REFERENCE, "--minutes", "0"), "--minutes"),
     ],
 )
 def test_wrong_words_are_an_error_and_begin_nothing(
@@ -254,7 +255,7 @@ def test_failing_examples_of_ci_are_played_first_at_the_desk(agent: Path, harnes
     assert last["taken_up"]["fails"] >= 1
     assert "outbound_once.twice" in {row["code"] for row in found}
     assert _files(agent / "ci").keys() >= {Path(row["file"]).name for row in found}
-    fixed = harness("fuzz", "--target", "reference", *alone, "--out", "right")
+    fixed = harness("fuzz", "--target", REFERENCE, *alone, "--out", "right")
     assert fixed.returncode == 0, fixed.stderr
     assert json.loads(fixed.stdout)["taken_up"]["fails"] == 0
     assert "fixed" in fixed.stderr

@@ -13,7 +13,7 @@ import yaml
 
 from harness.cli import terminal
 from harness.core.values.visible_text import visible, visible_line
-from tests.cli.talks import Command
+from tests.cli.talks import REFERENCE, Command
 
 OBEYED = "".join(
     chr(code)
@@ -72,16 +72,16 @@ def hostile(talks: Path) -> Path:
 
 
 WORDS: list[tuple[str, ...]] = [
-    ("run", "-v", "--target", "reference"),
-    ("run", "-vv", "--json", "--target", "reference"),
-    ("run", "bad.yaml", "--target", "reference"),
-    ("run", "value.yaml", "--target", "reference"),
-    ("run", "kind.yaml", "--target", "reference"),
+    ("run", "-v", "--target", REFERENCE),
+    ("run", "-vv", "--json", "--target", REFERENCE),
+    ("run", "bad.yaml", "--target", REFERENCE),
+    ("run", "value.yaml", "--target", REFERENCE),
+    ("run", "kind.yaml", "--target", REFERENCE),
     ("run", "--target", HOSTILE.replace("\0", "")),
-    ("run", "--only", HOSTILE, "--target", "reference"),
-    ("run", f"{NAME}.yaml", "--target", "reference"),
-    ("run", "--seed", HOSTILE, "--target", "reference"),
-    ("run", "--dry-run", "--target", "reference"),
+    ("run", "--only", HOSTILE, "--target", REFERENCE),
+    ("run", f"{NAME}.yaml", "--target", REFERENCE),
+    ("run", "--seed", HOSTILE, "--target", REFERENCE),
+    ("run", "--dry-run", "--target", REFERENCE),
     ("list", "scenarios"),
     ("list", "scenarios", "--json"),
     ("list", NAME),
@@ -94,7 +94,7 @@ WORDS: list[tuple[str, ...]] = [
     ("import", f"logs/{NAME}2", "--name", "made"),
     ("explain", HOSTILE),
     ("show", f"logs/{NAME}"),
-    ("shrink", "scenarios/hostile.yaml", "--target", "reference", "--max-runs", "3"),
+    ("shrink", "scenarios/hostile.yaml", "--target", REFERENCE, "--max-runs", "3"),
     ("fuzz", "--target", HOSTILE.replace("\0", "")),
     ("record", "--target", HOSTILE.replace("\0", ""), "--out", "x"),
     ("serve", f"{NAME}.yaml"),
@@ -137,7 +137,7 @@ def test_no_text_is_a_workflow_command_of_github(
 
 
 def test_a_timeline(in_process: Command, hostile: Path) -> None:
-    in_process("run", "--target", "reference", "--out", "runs")
+    in_process("run", "--target", REFERENCE, "--out", "runs")
     (history,) = (hostile / "runs").rglob("history.jsonl")
     for words in (("show", str(history)), ("show", str(history), "--json")):
         done = in_process(*words)

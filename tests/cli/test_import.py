@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from tests.cli.conftest import Harness
+from tests.cli.talks import REFERENCE
 
 KEY = "sk-ant-" + "a1B2c3D4e5" * 4
 LOG = [
@@ -96,7 +97,7 @@ def test_a_session_log_is_played(harness: Harness, folder: Path, log: Path) -> N
     assert not (folder / "cassettes").exists()
     dry = harness("run", "scenarios/three-hits.yaml", "--dry-run")
     assert dry.returncode == 0, dry.stderr
-    played = harness("run", "scenarios/three-hits.yaml", "--target", "reference")
+    played = harness("run", "scenarios/three-hits.yaml", "--target", REFERENCE)
     assert played.returncode == 0, played.stdout
 
 

@@ -21,7 +21,7 @@ from harness.configuration import load_configuration
 from harness.files.bundle import bundled
 from harness.schema import schema_of
 from harness.starter.starter_files import EXAMPLE, STARTERS, setup_of, starter_files, template
-from tests.cli.talks import Command, Done
+from tests.cli.talks import REFERENCE, Command, Done
 from tests.starter.projects import LOOP, OPENAI, PROJECT
 
 REQUIREMENT = "loop-harness==9.9"
@@ -92,7 +92,7 @@ BAD: dict[str, tuple[dict[str, str], tuple[str, ...], str]] = {
         {"agent.py": "print('hello')\n"}, (), "no agent was found in its code (agent.py)",
     ),
     "two targets": (
-        {"harness.toml": "target = 'bot:chat'\n"}, ("--target", "reference"),
+        {"harness.toml": "target = 'bot:chat'\n"}, ("--target", REFERENCE),
         "the configuration names 'bot:chat': change it there",
     ),
     "a notebook": ({"a.ipynb": "{}"}, (), "a notebook cannot be imported"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Harness
+from tests.cli.talks import REFERENCE
 
 OVERLAY = """\
 faults:
@@ -28,7 +29,7 @@ def overlay(folder: Path) -> Path:
 def test_a_dry_run_and_the_real_run_agree_on_what_is_hit(
     harness: Harness, folder: Path, overlay: Path
 ) -> None:
-    words = ("run", "--faults", overlay.name, "--target", "reference", "--json")
+    words = ("run", "--faults", overlay.name, "--target", REFERENCE, "--json")
     foretold = {
         row["name"]: [(hit["key"], hit["fault"]) for hit in row["hits"]]
         for row in map(json.loads, harness(*words, "--dry-run").stdout.splitlines())
@@ -65,7 +66,7 @@ def test_a_dry_run_keeps_nothing(harness: Harness, folder: Path, overlay: Path) 
 @pytest.mark.real
 def test_a_fault_that_hits_nothing_is_told_and_fails(harness: Harness, folder: Path) -> None:
     (folder / "late.yaml").write_text("faults: [{kind: http.status, when: 9}]")
-    words = ("run", "--faults", "late.yaml", "--target", "reference", "--only", "greeting")
+    words = ("run", "--faults", "late.yaml", "--target", REFERENCE, "--only", "greeting")
     assert "    no call is hit" in harness(*words, "--dry-run").stdout.splitlines()
     done = harness(*words)
     assert done.returncode == 1
@@ -92,13 +93,13 @@ def test_a_wrong_overlay_is_refused_before_anything_runs(
     harness: Harness, overlay: Path, text: str, words: str
 ) -> None:
     overlay.write_text(text)
-    done = harness("run", "--faults", overlay.name, "--target", "reference")
+    done = harness("run", "--faults", overlay.name, "--target", REFERENCE)
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_an_overlay_that_is_not_there(harness: Harness) -> None:
-    done = harness("run", "--faults", "nowhere.yaml", "--target", "reference")
+    done = harness("run", "--faults", "nowhere.yaml", "--target", REFERENCE)
     assert done.returncode == 2
     assert "nowhere.yaml: cannot be read" in done.stderr

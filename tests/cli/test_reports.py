@@ -15,6 +15,7 @@ from harness.core.values.errors import InputError
 from harness.report.media.markdown import STEP_MAX_BYTES
 from harness.verdicts.command_events import CommandStarted
 from tests.cli.conftest import Command, Harness
+from tests.cli.talks import REFERENCE
 from tests.report.fabricated import RUNS
 
 RUN = ("run", "--target", "agents:wrong")
@@ -113,7 +114,7 @@ def test_a_report_that_fails_leaves_the_others_and_makes_the_command_doubtful(
 ) -> None:
     Path("mine.py").write_text(MINE, "utf-8")
     words = ("--plugin", "mine", "--report", "mine.broken=x", "--junit", "j.xml")
-    done = in_process("run", "--target", "reference", "--only", "greeting*", *words)
+    done = in_process("run", "--target", REFERENCE, "--only", "greeting*", *words)
     assert done.status == 3
     assert "the report --report mine.broken=x failed: KeyError: 'mistake'" in done.err
     assert JUnitXml.fromfile("j.xml").tests == 2

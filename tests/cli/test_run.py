@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 from tests.cli.conftest import Harness
+from tests.cli.talks import REFERENCE
 from tests.report.media.test_json_lines import FINDING_KEYS
 
 KEYS = [
@@ -98,7 +99,7 @@ def test_only_the_runs_of_a_wire(harness: Harness, folder: Path) -> None:
 def test_what_is_required_and_was_not_reached_fails_the_command(
     harness: Harness, folder: Path
 ) -> None:
-    words = ("run", "--target", "reference", "scenarios", "--require-reached")
+    words = ("run", "--target", REFERENCE, "scenarios", "--require-reached")
     missed = harness(*words, "http.*", "--require-reached", "answer_taken")
     assert missed.returncode == 1
     assert "never reached, and required: http.*" in missed.stderr

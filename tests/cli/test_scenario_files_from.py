@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.cli.talks import Command
+from tests.cli.talks import REFERENCE, Command
 from tests.runner.test_scenario_paths import SESSION
 
-RUN = ("run", "scenarios/peeping.yaml", "--target", "reference")
+RUN = ("run", "scenarios/peeping.yaml", "--target", REFERENCE)
 
 
 def test_the_command_reads_the_key(in_process: Command, talks: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.talks import CHAT, OSLO, Command, shrink_words
+from tests.cli.talks import CHAT, OSLO, REFERENCE, Command, shrink_words
 
 WRONG = {
     "no target": (("shrink", "scenarios/chat.yaml"), "--target: name the agent"),
@@ -19,8 +19,8 @@ WRONG = {
         shrink_words("--keep", "target.crashed", target="reference"),
         "scenarios/chat.yaml: in 4 runs: no finding",
     ),
-    "no such file": (("shrink", "nowhere.yaml", "--target", "reference"), "nowhere.yaml: no such"),
-    "a folder without a run": (("shrink", "scenarios", "--target", "reference"), "no history"),
+    "no such file": (("shrink", "nowhere.yaml", "--target", REFERENCE), "nowhere.yaml: no such"),
+    "a folder without a run": (("shrink", "scenarios", "--target", REFERENCE), "no history"),
     "no such run": (
         shrink_words("--only", "chatt"),
         "--only chatt: no run of this name; did you mean 'chat' or 'chat/quiet' or 'chat+stream'?",

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.import_path import OURS
+from tests.cli.talks import REFERENCE
 
 CONSOLE = (str(Path(sys.executable).with_name("harness")),)
 MODULE = (sys.executable, "-m", "harness")
@@ -99,7 +100,7 @@ READS = {
     "import": ("import", "talk.jsonl", "--name", "talk"),
     "diff": ("diff", ".harness/a", ".harness/b"),
     "run of no target of theirs": (
-        "run", "scenarios", "--target", "reference", "--no-config", "-j", "2",
+        "run", "scenarios", "--target", REFERENCE, "--no-config", "-j", "2",
     ),
 }  # fmt: skip
 """Commands that name no target and no plug-in of the folder."""

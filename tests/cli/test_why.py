@@ -9,13 +9,14 @@ from xml.etree import ElementTree
 import pytest
 
 from harness.verdicts.diagnosis import LINKS_MAX
-from tests.cli.talks import OSLO, UNGUARDED, Command
+from tests.cli.talks import OSLO, REFERENCE, UNGUARDED, Command
 
 LOOP = ("why", "scenarios/loop.yaml", "--target", UNGUARDED)
 
 
 def test_the_answer_that_decided_it_and_the_proof(in_process: Command, talks: Path) -> None:
-    done = in_process(*LOOP, "--of", "no_progress_stop")
+    pictures = ("--svg", "out/why.svg", "--mermaid", "out/why.mmd")
+    done = in_process(*LOOP, "--of", "no_progress_stop", *pictures)
     assert done.status == 0
     first, *_ = done.out.splitlines()
     assert first == "no_progress_stop.same_failure in loop"
@@ -23,6 +24,8 @@ def test_the_answer_that_decided_it_and_the_proof(in_process: Command, talks: Pa
     assert "decided here" in done.out
     assert "the other fact" in done.out
     assert "both cannot be: " in done.out
+    assert ElementTree.parse(talks / "out/why.svg").getroot().tag.endswith("svg")
+    assert (talks / "out/why.mmd").read_text("utf-8").startswith("flowchart TD\n")
 
 
 def test_json_is_one_line(in_process: Command, talks: Path) -> None:
@@ -44,16 +47,9 @@ def test_a_crash_is_explained_too(in_process: Command, talks: Path) -> None:
     assert done.out.startswith("target.crashed in chat\n")
 
 
-def test_a_picture_and_a_diagram_are_written(in_process: Command, talks: Path) -> None:
-    done = in_process(*LOOP, "--svg", "out/why.svg", "--mermaid", "out/why.mmd")
-    assert done.status == 0
-    assert ElementTree.parse(talks / "out/why.svg").getroot().tag.endswith("svg")
-    assert (talks / "out/why.mmd").read_text("utf-8").startswith("flowchart TD\n")
-
-
 def test_a_kept_run_is_played_again(in_process: Command, talks: Path) -> None:
     in_process("run", "scenarios/loop.yaml", "--target", UNGUARDED)
-    done = in_process("why", ".harness/runs/loop/baseline", "--target", UNGUARDED)
+    done = in_process("why", ".harness/runs/loop/baseline", "--target", UNGUARDED, "--futures", "2")
     assert done.status == 0
     assert " in loop\n" in done.out
 
@@ -61,7 +57,7 @@ def test_a_kept_run_is_played_again(in_process: Command, talks: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("why", "scenarios/loop.yaml", "--target", "reference"), "no finding"),
+        (("why", "scenarios/loop.yaml", "--target", REFERENCE), "no finding"),
         ((*LOOP, "--of", "no_such_check"), "there is no check 'no_such_check'"),
         ((*LOOP, "--of", "approval"), "no finding 'approval', but "),
         ((*LOOP, "--futures", "1"), "1 is not in the range"),

@@ -11,10 +11,11 @@ import pytest
 
 from harness.contracts import check_check, check_fault
 from harness.plugins import load_plugins
+from tests.cli.talks import REFERENCE
 from tests.plugins.conftest import MY_PARTS, Line
 
 FLAG = ("--plugin", "my_parts")
-RUN = ("run", "scenarios", "--target", "reference", *FLAG)
+RUN = ("run", "scenarios", "--target", REFERENCE, *FLAG)
 
 
 def rows(text: str) -> list[dict[str, object]]:
@@ -109,21 +110,21 @@ def test_judge_again_after_the_plugin_was_changed(harness: Line, folder: Path) -
 
 @pytest.mark.real
 def test_shrink(harness: Line, folder: Path) -> None:
-    words = ("--target", "reference", "--keep", "my_parts.polite.word", "--out", "small", *FLAG)
+    words = ("--target", REFERENCE, "--keep", "my_parts.polite.word", "--out", "small", *FLAG)
     status, out, err = harness("shrink", "scenarios/greeting.yaml", *words)
     assert status == 0, err
     assert "my_parts.polite.word is kept" in out
     (file,) = (folder / "small").glob("*.yaml")
     assert "my_parts.polite" in file.read_text()
     assert "my_parts.slow_disk" not in file.read_text(), "the finding does not need the fault"
-    assert harness("run", str(file), "--target", "reference", *FLAG).status == 1
+    assert harness("run", str(file), "--target", REFERENCE, *FLAG).status == 1
 
 
 def test_an_overlay(harness: Line, folder: Path) -> None:
     (folder / "slow.yaml").write_text("faults: [{kind: my_parts.slow_disk, when: 2}]\n")
     _, out, _ = harness(*RUN, "--only", "greeting", "--faults", "slow.yaml", "--dry-run")
     assert out.count("my_parts.slow_disk") == 2
-    status, _, err = harness("run", "--target", "reference", "--faults", "slow.yaml")
+    status, _, err = harness("run", "--target", REFERENCE, "--faults", "slow.yaml")
     assert status == 2
     assert "no plug-in with the prefix 'my_parts' is loaded" in err
 
@@ -176,7 +177,7 @@ def test_a_format_and_a_store_of_a_plugin(harness: Line, folder: Path) -> None:
         "name: seeded\ninbox: Hello\nscript: [{say: Good morning.}]\n"
         "session: {file: said.txt, format: other_parts.notes}\n"
     )
-    run = ("run", "scenarios/seeded.yaml", "--target", "reference", *flag)
+    run = ("run", "scenarios/seeded.yaml", "--target", REFERENCE, *flag)
     status, out, err = harness(*run, "--json")
     assert status == 0, out + err
     (row,) = rows(out)
