@@ -64,7 +64,7 @@ test: $(READY) ## the fast tests, which need only Python; ARGS="tests/checks -k 
 	$(RUN) -m pytest -n $(WORKERS) -m "not real and not source" $(ARGS)
 
 test-older: $(READY) ## the tests of the clients with an older SDK
-	$(RUN) -m tests.compat $(OLDER_SDK)
+	$(RUN) -m tests.compat $(OLDER_SDK) --plays client
 
 test-real: $(REAL) $(if $(OLDER_SDK),test-older) ## the slow tests: processes, Node, databases, frameworks, an older SDK
 	-$(RUN) -m tests.field --install $(FIELD_CHEAP)

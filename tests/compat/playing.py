@@ -21,10 +21,10 @@ _VERSIONS = (
 )
 
 
-def play(name: str) -> Result:
-    """Play a row whose environment is there. What fails is printed as it comes."""
-    row = data().rows[name]
-    played = data().sets[row.plays]
+def play(name: str, plays: str | None = None) -> Result:
+    """Play a row whose environment is there, or one set in it. What fails is printed as it
+    comes."""
+    played = data().sets[plays or data().rows[name].plays]
     versions = json.loads(_output(name, "-c", _VERSIONS))
     tests, runs = _tests(name, played), _runs(name, played)
     return Result(name, *versions, **tests, **runs)

@@ -17,9 +17,9 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 GOOD = Result("pytest-8", "3.11.7", "2.11.0", "3.52.0", "8.4.2", 9, 0, 8, 0, 1)
 
 
-def test_every_row_plays_a_set_that_is_there() -> None:
-    for row in data().rows.values():
-        played = data().sets[row.plays]
+def test_every_row_plays_a_set_and_all_that_a_set_names_is_there() -> None:
+    assert {row.plays for row in data().rows.values()} <= data().sets.keys()
+    for played in data().sets.values():
         assert [
             path for path in (*played.tests, *played.scenarios) if not (ROOT / path).exists()
         ] == []
