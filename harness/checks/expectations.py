@@ -278,8 +278,9 @@ def run(history: History) -> Iterator[Finding]:
     `nothing_intercepted`: the target never called the model through us. `unplayed_turn`: a turn of
     the script was due and never played. `silent_fault`: an armed fault never fired. For an open
     script, these two rules apply only if the agent ended a turn silently. `live_socket`: the target
-    opened a connection that bypasses the harness. `undelivered`: a message of the inbox was never
-    taken. `unplayed_message`: the call that it waits for was never answered. `writing`: with `--compare`, the agent does otherwise for the same answers.
+    opened a connection that bypasses the harness. `undelivered`: a message was never taken.
+    `unplayed_message`: the call that it waits for was never answered. `writing`: with `--compare`,
+    the agent does otherwise for the same answers.
     """
     ended = history.trace.ended
     if ended is None or ended.how in _STOPPED_BY_US:
