@@ -309,9 +309,8 @@ def _refusals(trace: Trace) -> tuple[int, ...]:
 
 def _why_nothing(trace: Trace) -> str:
     """Why no request came: the agent asked elsewhere, or it refused before it asked."""
-    path = trace.ended.elsewhere if trace.ended else ""
-    wire = trace.starts[0].wire if trace.starts else ""
-    if path and (step := providers.step_from(path, wire)):
+    path, wire = trace.ended.elsewhere if trace.ended else "", trace.starts[:1]
+    if path and (step := providers.step_from(path, wire[0].wire if wire else "")):
         return f"the agent asked for {path}, which this run does not serve: {step}"
     told = next((s for s in trace.sendings if s.n in _refusals(trace)), None)
     if told is not None and not (trace.ended and trace.ended.live_sockets):
