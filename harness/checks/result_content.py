@@ -269,7 +269,7 @@ def _as_error(result: _Result, *, is_read: bool) -> _Told | None:
     said, sent = result.said, result.sent
     text = "" if result.trace.profile.results == "text" else sent.text  # it may hold others
     begins = (ERROR_BEFORE if is_read and said.strip() else ERROR).match(text)
-    is_told = sent.is_error or (begins and not said.startswith(begins[0]))
+    is_told = sent.is_error or (begins and not Spelt(said).plain.startswith(Spelt(begins[0]).plain))
     if not is_told or reads_as_failure(said) or not (said.strip() or is_empty(result.run)):
         return None
     return _Told("failed", f"is told as an error, {_short(sent.text)}, and the tool succeeded")

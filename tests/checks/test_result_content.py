@@ -190,6 +190,9 @@ def test_the_setting_says_which_tools_give_code() -> None:
 def test_a_success_may_have_a_field_for_errors_that_is_empty() -> None:
     said = '{"error": null, "found": 17, "name": "blue heron"}'
     assert _found(said, said) == []
+    in_python = "{'error': None, 'found': 17, 'name': 'blue heron'}"
+    assert _found(said, in_python) == []
+    assert _found(said, f"Error: {in_python}") == ["result_carried.failed"]
 
 
 def test_a_success_with_the_flag_of_an_error_is_found() -> None:
