@@ -6,6 +6,7 @@ this file compares the two with what ran.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import TypeAlias
@@ -38,7 +39,7 @@ def approval(history: History) -> Iterator[Finding]:
     reply that shows one. `not_asked`: a call that needs an approval runs without a question. The
     agent asks for others, or its profile has the capability `approvals`. `untold`: the request with
     the call's result lacks the user's reason for a denial, or a value that the user changed; or the
-    result of a denied call is empty.
+    result of a denied call is empty, or tells of a denial that the user did not give.
     `stopped`: the user stops the turn while its question is open and allows the call afterwards,
     and the call runs in a later turn. `again`: an allowed call is asked about again
     at once.
@@ -67,6 +68,7 @@ def approval(history: History) -> Iterator[Finding]:
     requests = {exchange.n: exchange for exchange in trace.exchanges if asks}
     for ask in trace.asks:
         yield from _asked_again(trace, ask)
+        yield from _untrue_denial(trace, ask)
         if ask.questions and (request := requests.get(ask.sent_n)):
             yield from _untold(trace, ask, request)
 
@@ -197,6 +199,61 @@ def _untold(trace: Trace, ask: Ask, request: Exchange) -> Iterator[Finding]:
         said = f"{request.called.key}: the user {what}, and the model reads nothing of"
         events = (question.n, request.n)
         yield _finding("untold", f"{said} {canonical(lost[0])}", events, ask.use.name)
+
+
+_DENIED_BY_USER = re.compile(
+    r"\b(?:user|human|operator)\b[^.\n]{0,20}?\b(?:den(?:y|ied)|declined?|reject(?:ed)?"
+    r"|refused?|said no|(?:did|does|has)(?: not|n't) (?:allow|approve))\b"
+    r"|\b(?:denied|declined|rejected|refused) by (?:the |your )?(?:user|human|operator)\b",
+    re.IGNORECASE,
+)
+_WITHOUT_ANSWER = re.compile(
+    r"no answer|nothing|not answer|n't answer|unanswered|in time|timed? ?out|expire|stop|cancel",
+    re.IGNORECASE,
+)
+
+
+def _untrue_denial(trace: Trace, ask: Ask) -> Iterator[Finding]:
+    """Yield a call that did not run, and whose result tells of a denial that the user did not give.
+
+    An agent may keep the user's denial for an equal call.
+    """
+    name, sent = ask.use.name, ask.sent
+    if ask.execution or sent is None or name not in trace.settings.get("gated", ()):
+        return
+    if not _DENIED_BY_USER.search(sent.text) or _WITHOUT_ANSWER.search(sent.text):
+        return
+    if _is_denied_at_all(trace, ask) or _is_spoken_to(trace, ask):
+        return
+    asked = ask.questions_before(ask.sent_n)
+    what = "had not answered" if asked else "was not asked"
+    what = "allowed it" if any(question.is_allowed for question in asked) else what
+    text = f"the model reads that the user denied a call of {name}, and the user {what}"
+    yield _finding("untold", text, (ask.exchange.n, ask.sent_n), name)
+
+
+def _is_denied_at_all(trace: Trace, ask: Ask) -> bool:
+    """Whether the user denied this call or an equal one, an answer never came in time or named
+    another call, or the question failed."""
+    for question in trace.questions:
+        same = question.request.name == ask.use.name and question.request.input == ask.use.input
+        if question.n > ask.sent_n or not (same or question in ask.questions):
+            continue
+        said, answered = question.approval, question.answered
+        is_killed = any(question.n < n < ask.sent_n for n in trace.kills)
+        if not is_killed and (answered is None or answered.outcome != "ok"):
+            return True
+        if said is not None and (said.answer != "allow" or said.id != question.request.id):
+            return True
+    return False
+
+
+def _is_spoken_to(trace: Trace, ask: Ask) -> bool:
+    """Whether a message or a stop of the user came between a call and its result."""
+    turn = trace.turns.get((ask.exchange.called.session, ask.exchange.called.turn))
+    came = [delivery.n for delivery in trace.deliveries]
+    came += [turn.cancelled_n] if turn else []
+    return any(ask.exchange.n < n < ask.sent_n for n in came)
 
 
 def _is_shortened(trace: Trace, request: Exchange, lost: str, sent: str) -> bool:

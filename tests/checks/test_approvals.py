@@ -44,6 +44,34 @@ def test_a_denial_reaches_the_model_with_its_reason() -> None:
     assert _found(plain) == []
 
 
+OTHER = {"path": "b"}
+
+
+def test_a_denial_that_the_user_did_not_give_is_told() -> None:
+    two = [use("write", PATH, id="a"), use("write", OTHER, id="b")]
+    story = (
+        Story(settings={"gated": ["write"]}).turn("go").reply(*two).ask("deny").refuse("Denied.")
+    )
+    assert _found(story.refuse("The user declined this action.")) == ["approval.untold"]
+    allowed = _asked().ask().refuse("Not run: rejected by the user.")
+    assert _found(allowed) == ["approval.untold"]
+
+
+@pytest.mark.parametrize("text", ["Not run: the policy forbids it.", "The user gave no answer."])
+def test_what_is_no_denial_of_the_user_may_be_told(text: str) -> None:
+    two = [use("write", PATH, id="a"), use("write", OTHER, id="b")]
+    story = (
+        Story(settings={"gated": ["write"]}).turn("go").reply(*two).ask("deny").refuse("Denied.")
+    )
+    assert _found(story.refuse(text)) == []
+
+
+def test_a_denial_may_be_kept_for_an_equal_call() -> None:
+    denied = _asked().ask("deny").refuse("The user declined this action.")
+    again = denied.reply(use("write", PATH)).refuse("The user declined this action before.")
+    assert _found(again) == []
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [("Denied by the us [... shortened ...]", []), ("Denied.", ["approval.untold"])],

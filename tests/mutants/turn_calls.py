@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
@@ -40,6 +41,27 @@ def asks_once_for_all_calls(brief: Brief) -> None:
             loop.toolbox.approved(call)
             allowed.add(call.name)
         return loop.watched(call, loop.toolbox.run(call))
+
+    play_asking(brief, take)
+
+
+@mutant(
+    breaks="turn",
+    statement="A denial ends the batch, and its other calls are told as denied (claude-code)",
+    scenario="denied-beside-a-free-call/answered-in-another-order",
+    killed_by="approval.untold",
+)
+def denies_the_rest_of_a_batch(brief: Brief) -> None:
+    """The user denies one call, and the calls behind it are told as denied without a question."""
+    denied, one_at_a_time = list[str](), threading.Lock()
+
+    def take(loop: Loop, call: ToolUse) -> ToolResult:
+        with one_at_a_time:
+            answer = None if denied else loop.toolbox.approved(call)
+        if answer and answer.answer == "allow":
+            return loop.watched(call, loop.toolbox.run(call))
+        denied.append(answer.reason if answer else denied[0])
+        return error_result(call, f"The user declined this call: {denied[0]}")
 
     play_asking(brief, take)
 
