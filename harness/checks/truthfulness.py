@@ -23,7 +23,7 @@ from harness.checks.evidence.excuses import (
     Case,
     is_killed_between,
 )
-from harness.checks.evidence.misplaced_results import error_words, with_error_of
+from harness.checks.evidence.misplaced_results import error_words, lack_of_error, with_error_of
 from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.told_results import answered_runs, call_of, says_success
@@ -142,9 +142,9 @@ def error_visible(history: History) -> Iterator[Finding | Case]:
     `hidden`: a tool raised, timed out, or answered with an error or an error status, and the model
     reads a success. The result has no error flag. Its text is empty, or `OK`, `null` or `no
     results`, or a text that the agent sends for another call. `reworded`: nothing of the tool's
-    error stands in the result, with an error flag or without one. `claimed`: a tool of the turn
-    failed and did not succeed later, and the user is told that it worked. The final reports a
-    success, with words that the scenario forbids (`must_not.say`).
+    error stands in the result, with an error flag or without one, or one alone of its lines.
+    `claimed`: a tool of the turn failed and did not succeed later, and the user is told that it
+    worked. The final reports a success, with words that the scenario forbids (`must_not.say`).
 
     Not a finding: a tool that failed and was tried again before its result was sent; other words,
     in any language, that hold a part of the tool's error; any words about a tool that gave none; a
@@ -166,10 +166,11 @@ def error_visible(history: History) -> Iterator[Finding | Case]:
             events = (last.n, sent_n, equal_n) if equal_n > sent_n else (last.n, sent_n)
             yield Finding("error_visible.hidden", f"{said} result reads like a success", events)
         # What a request showed stays true when a later success has the same text.
-        if (equal_n is None or equal_n > sent_n) and _is_reworded(sent, last):
+        is_hidden = equal_n is not None and equal_n <= sent_n
+        if not is_hidden and (lack := lack_of_error(sent, last)):
             other = with_error_of(history.trace, last.ask, "")
             instead = f", and that of {call_of(other)}" if other else ""
-            text = f"{said} result holds nothing of its error{instead}"
+            text = f"{said} result holds {lack}{instead}"
             finding = Finding("error_visible.reworded", text, (last.n, sent_n))
             called = last.ask.exchange.called
             turn = history.trace.turns.get((called.session, called.turn))
@@ -214,24 +215,6 @@ def _reads_as_success(sent: ToolResult, run: Execution, successes: dict[str, int
     if not said or (says_success(sent.text) and not (words and says_success(words))):
         return 0
     return successes.get(said)
-
-
-def _is_reworded(sent: ToolResult, run: Execution) -> bool:
-    own = _pieces(error_words(run))
-    return bool(own) and not own & _pieces(sent.text)
-
-
-_WORD = re.compile(r"[^\W_]+")
-_LEAST = 4  # the least letters of a word that two texts share by more than chance
-
-
-def _pieces(text: str) -> set[str]:
-    """The words and numbers of a text. A word that is not of ASCII counts by its pairs of
-    characters, because some languages write no spaces."""
-    words = set(_WORD.findall(text.casefold()))
-    other = {word for word in words if not word.isascii()}
-    pairs = {word[at : at + 2] for word in other for at in range(len(word) - 1)}
-    return pairs | {w for w in words - other if len(w) >= _LEAST or (len(w) > 1 and w.isdigit())}
 
 
 def _claims(turn: Turn, words: list[str]) -> Iterator[Finding]:

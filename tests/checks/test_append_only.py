@@ -52,6 +52,9 @@ def test_messages_that_stand_later_are_not_told_as_gone() -> None:
     assert "the 2 oldest messages stand later" in finding.message
     (finding,) = append_only_prefix(_asked(whole, [*whole[:1], *whole[2:4], whole[1]]).end())
     assert "message 1 (assistant) stands later" in finding.message
+    begun = [user("it began before this"), assistant("y"), *whole[:3]]
+    (finding,) = append_only_prefix(_asked(whole, begun).end())
+    assert 'message 0 (user) stands later, behind "it began before this"' in finding.message
 
 
 def test_a_fallback_with_less_of_the_request_is_told_as_that() -> None:

@@ -132,6 +132,25 @@ def hides_error_texts(brief: Brief) -> None:
     play_with(brief, _one_sentence)
 
 
+def _last_line(call: ToolUse, result: ToolResult) -> ToolResult:
+    lines = result.text.strip().splitlines() if result.is_error else []
+    return ToolResult(call.id, f"Error: {lines[-1]}", is_error=True) if lines else result
+
+
+@mutant(
+    breaks="tools",
+    statement="An error is told by its last line, as that of a traceback",
+    scenario="results-that-steer-the-program/an-error-of-three-lines",
+    killed_by="error_visible.reworded",
+)
+def tells_the_last_line_of_an_error(brief: Brief) -> None:
+    """Of an error the model reads the last line, which counts what the others tell.
+
+    The reference agent that takes each error for a traceback.
+    """
+    play_with(brief, _last_line)
+
+
 class _Invented(AlteredTools):
     def prepared(self, prepare: object) -> _Invented:
         return self

@@ -74,6 +74,9 @@ def first_difference(before: Node, settled: Node, now: Node) -> str:
             left = before.messages[at:]
             if new.message in left[1:]:
                 return _lacking(left[: left.index(new.message, 1)], old, now)
+            if old.message in now.messages[at + 1 :] and old.message not in left[1:]:
+                words = canonical(abridged(_words(new.message), _SHOWN))
+                return f"message {at} ({old.side}) stands later, behind {words}"
             return f"message {at} ({old.side}) differs{_other_words(old.message, new.message)}"
     return f"there were {settled.depth} messages before the newest, and {now.depth} are left"
 
@@ -96,9 +99,13 @@ _SHOWN = 40
 """How much of two different texts a finding shows, from a little before their difference on."""
 
 
+def _words(message: Message) -> str:
+    return " ".join(" ".join(map(_plain, message.blocks)).split())
+
+
 def _other_words(old: Message, new: Message) -> str:
     """What a message said before, and what it says now."""
-    was, now = (" ".join(" ".join(map(_plain, m.blocks)).split()) for m in (old, new))
+    was, now = _words(old), _words(new)
     start = max(_shared(was, now) - _SHOWN // 4, 0)
     if was == now:
         return ""

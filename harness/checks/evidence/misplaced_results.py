@@ -1,4 +1,5 @@
-"""Which run a result belongs to that stands under the id of another call.
+"""Which run a result belongs to that stands under the id of another call, and what a result holds
+of an error.
 
 Only words tell it. So an answer has to begin the sent text, and an error has to be long enough that
 no other text holds it by chance.
@@ -6,17 +7,25 @@ no other text holds it by chance.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 
 from harness.checks.evidence.carried_words import BEGINNING
+from harness.checks.evidence.cut_results import is_announced
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.told_results import is_slow
 from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.trace import Trace, Turn
+from harness.core.values.carried_text import lost_parts, own_words
+from harness.core.values.messages import ToolResult
 from harness.core.values.plans import Kill, Raise
+from harness.core.values.spelt_text import Spelt
 
 _LEAST_OF_ERRORS = 8
 """An error of fewer characters, such as `no disk`, stands in other words by chance."""
+
+_SHORT_ERROR, _OWN_WORDS = 600, 4
+"""A longer error may be told by one of its lines, and so may one beside more words of the agent."""
 
 _NO_WORDS = frozenset({"timeout", "connect", "dns", "connect_timeout", "write_timeout"})
 """Errors of the transport: their words are the client's, and not the tool's."""
@@ -36,6 +45,46 @@ def error_words(run: Execution) -> str:
             s.message for s in steps if isinstance(s, Raise) and s.error not in _NO_WORDS
         )
     return run.text
+
+
+_WORD = re.compile(r"[^\W_]+")
+_LEAST = 4  # the least letters of a word that two texts share by more than chance
+
+
+def _pieces(text: str) -> set[str]:
+    """The words and numbers of a text. A word that is not of ASCII counts by its pairs of
+    characters, because some languages write no spaces."""
+    words = set(_WORD.findall(text.casefold()))
+    other = {word for word in words if not word.isascii()}
+    pairs = {word[at : at + 2] for word in other for at in range(len(word) - 1)}
+    return pairs | {w for w in words - other if len(w) >= _LEAST or (len(w) > 1 and w.isdigit())}
+
+
+def lack_of_error(sent: ToolResult, run: Execution) -> str:
+    """How little of the tool's error a result holds; "" if enough."""
+    words = error_words(run)
+    own = _pieces(words)
+    if own and not own & _pieces(sent.text):
+        return "nothing of its error"
+    lines = _lines(words)
+    return f"one of the {len(lines)} lines of its error" if _is_one_of(lines, words, sent) else ""
+
+
+def _lines(words: str) -> list[str]:
+    """The lines of a short error; a trace of calls is no reason, and may be left out."""
+    if len(words) > _SHORT_ERROR or "Traceback" in words:
+        return []
+    return [line for line in words.splitlines() if _pieces(line) and not line[0].isspace()]
+
+
+def _is_one_of(lines: list[str], words: str, sent: ToolResult) -> bool:
+    """Whether one line of several stands in a result, beside few words of the agent's own, and
+    nothing says that the others are left out."""
+    if len(lines) < 3 or is_announced(words, sent.text):
+        return False
+    spelt = Spelt(sent.text)
+    few = len(own_words(spelt, Spelt(words))) <= _OWN_WORDS
+    return few and sum(not lost_parts(line, spelt) for line in lines) == 1
 
 
 def swapped_with(turn: Turn, ask: Ask, run: Execution) -> Execution | None:
