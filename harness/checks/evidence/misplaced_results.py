@@ -71,7 +71,7 @@ def lack_of_error(sent: ToolResult, run: Execution) -> str:
 
 
 def _lines(words: str) -> list[str]:
-    """The lines of a short error; a trace of calls is no reason, and may be left out."""
+    """The lines of a short error without a trace of calls, which an agent may leave out."""
     if len(words) > _SHORT_ERROR or "Traceback" in words:
         return []
     return [line for line in words.splitlines() if _pieces(line) and not line[0].isspace()]
