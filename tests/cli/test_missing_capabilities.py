@@ -32,20 +32,23 @@ SCENARIOS = {
 AGENTS = '''
 import json
 
+import httpx2
+
+URL = "https://api.anthropic.com/v1/messages"
+
 
 def _talk(brief, blank="", asks=lambda inbound: ""):
-    client = brief.anthropic()
+    client = httpx2.Client(transport=brief.transport)
     for inbound in brief.inbox():
         said = asks(inbound) + (inbound.text if not blank else blank)
         request = {"model": "m", "max_tokens": 64, "messages": [{"role": "user", "content": said}]}
         if blank:
             request["messages"].append({"role": "user", "content": ""})
-        try:
-            text = client.messages.create(**request).content[0].text
-        except Exception as error:
-            brief.send(str(error), kind="error")
+        answer = client.post(URL, json=request, headers={"x-api-key": "k"})
+        if answer.is_error:
+            brief.send(answer.text, kind="error")
         else:
-            brief.send(text)
+            brief.send(answer.json()["content"][0]["text"])
 
 
 def bare(brief):

@@ -7,6 +7,7 @@ import pytest
 from harness.core.history.history import canonical
 from harness.core.scenario.scenario import Scenario
 from harness.runner import run
+from tests import mutants
 from tests.http_library import IS_OLDER
 from tests.scenarios import reference_counts
 from tests.scenarios.all_runs import all_runs, is_of_the_seeds, reference_for, tiers
@@ -15,9 +16,12 @@ RUNS = list(all_runs())
 QUICK = [s for s in RUNS if s.wire == "anthropic" and not (s.variant and s.stream)]
 QUICK = [s for s in QUICK if not s.variant and not s.stream][::5] + QUICK[::24]
 
-NIGHTLY = [s.run_name for s in RUNS if s.wire != "anthropic" and (s.variant or s.stream)]
-NIGHTLY = [name for n, name in enumerate(NIGHTLY) if n % 5]
-"""By day the other wires play each scenario once, and a fifth of the variants and streams."""
+OTHER = [s.run_name for s in RUNS if s.wire != "anthropic" and (s.variant or s.stream)]
+STREAMED = [s.run_name for s in RUNS if s.wire == "anthropic" and s.variant and s.stream]
+OF_MUTANTS = {mutant.scenario for _, mutant, _ in mutants.every()}
+NIGHTLY = {*(name for n, name in enumerate(OTHER) if n % 10), *STREAMED[1::2]} - OF_MUTANTS
+"""By day the other wires play each scenario once, and a tenth of the variants and streams. Half of
+the streamed variants wait for the night too, without those of the wrong agents."""
 
 PLAIN = [s for s in RUNS if s.wire == "anthropic" and not s.stream]
 BESIDE = [s for s in PLAIN if "'background': True" in str(s.script)]
@@ -34,7 +38,7 @@ IN_BOTH_WORLDS = [
 QUICK_IN_BOTH = [s for s in IN_BOTH_WORLDS if is_of_the_seeds(s) and not s.faults][::2]
 
 
-@pytest.mark.parametrize("scenario", tiers(RUNS, QUICK, frozenset(NIGHTLY)))
+@pytest.mark.parametrize("scenario", tiers(RUNS, QUICK, NIGHTLY))
 def test_reference_passes(scenario: Scenario) -> None:
     if IS_OLDER and scenario.run_name.startswith("overloaded/rate-limit"):
         pytest.skip("the SDK of that generation comes back sooner than a long retry-after says")
