@@ -201,10 +201,11 @@ def _untold(trace: Trace, ask: Ask, request: Exchange) -> Iterator[Finding]:
         yield _finding("untold", f"{said} {canonical(lost[0])}", events, ask.use.name)
 
 
+# An operator may be who runs the system, whose rules deny a call without a question.
 _DENIED_BY_USER = re.compile(
-    r"\b(?:user|human|operator)\b[^.\n]{0,20}?\b(?:den(?:y|ied)|declined?|reject(?:ed)?"
+    r"\b(?:user|human)\b[^.\n]{0,20}?\b(?:den(?:y|ied)|declined?|reject(?:ed)?"
     r"|refused?|said no|(?:did|does|has)(?: not|n't) (?:allow|approve))\b"
-    r"|\b(?:denied|declined|rejected|refused) by (?:the |your )?(?:user|human|operator)\b",
+    r"|\b(?:denied|declined|rejected|refused) by (?:the |your )?(?:user|human)\b",
     re.IGNORECASE,
 )
 _WITHOUT_ANSWER = re.compile(

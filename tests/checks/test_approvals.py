@@ -57,7 +57,10 @@ def test_a_denial_that_the_user_did_not_give_is_told() -> None:
     assert _found(allowed) == ["approval.untold"]
 
 
-@pytest.mark.parametrize("text", ["Not run: the policy forbids it.", "The user gave no answer."])
+@pytest.mark.parametrize(
+    "text",
+    ["Not run: the policy forbids it.", "The user gave no answer.", "The operator denied it."],
+)
 def test_what_is_no_denial_of_the_user_may_be_told(text: str) -> None:
     two = [use("write", PATH, id="a"), use("write", OTHER, id="b")]
     story = (
