@@ -15,10 +15,13 @@ from msgspec.structs import replace
 
 from harness.checks.evidence.cut_results import (
     PREVIEWED,
+    cleared_unread,
     is_announced,
     is_inside_a_character,
     is_needless,
     lack_of,
+    masked,
+    masks_of,
     miscounted,
 )
 from harness.checks.evidence.declarations import excused_by, needs
@@ -64,9 +67,7 @@ from harness.core.values.carried_text import (
     is_asked,
     lost_parts,
 )
-from harness.core.values.errors import InputError
 from harness.core.values.messages import Opaque, ToolResult, canonical
-from harness.core.values.patterns import Pattern, pattern_of, without
 from harness.core.values.verdict import Cause, Finding
 from harness.core.values.visible_text import abridged
 
@@ -116,7 +117,8 @@ def result_carried(
     for nothing. `replaced`: it is another text. `other`: it is the result of another call, turn,
     session or user. `part`: a block, a line, a picture or an end is missing, changed or moved
     silently, or a character is cut; a notice counts too few. `clipped`: a short text is cut with a
-    notice that names no way to the rest, or a text is cleared before it was ever sent. `failed`: it
+    notice that names no way to the rest, or a text is cleared before it was ever read: it was not
+    sent, or its request was refused for its size, and the next one had room for it. `failed`: it
     is told as an error. `discarded`: it is told as not run or by another's error, beside a call
     that failed, or although it had acted before it failed. `invented`: no such call ran, and the
     answer reads like a result. `encoded_twice`: it is JSON in JSON. `escaped`: its signs are
@@ -136,7 +138,7 @@ def result_carried(
     A tool ran, and the model was given something else than its output (mastra-ai/mastra#20402).
     To fix it, send the text of each result under the id of its call. Source: design, Carried.
     """
-    trace, masks = history.trace, _patterns(redacted)
+    trace, masks = history.trace, masks_of(redacted)
     acted = {event.key for event in trace.events if isinstance(event, Effected)}
     for ask, run in _results(trace):
         called = ask.exchange.called
@@ -147,10 +149,10 @@ def result_carried(
                 found = _finding(told or _as_its_sibling(trace, ask, run), ask, run)
                 yield Case("unread", found, turn, ask.sent_n)
             continue
-        texts = [_expected(text, masks, bound) for text in said_texts(run)]
+        texts = [masked(text, masks, bound) for text in said_texts(run)]
         result = _Result(trace, ask, run, texts, ask.sent, history)
         assert run.answered is not None
-        found = _finding(_told(result, code), ask, run)
+        found = _finding(_told(result, code) or _cleared(result), ask, run)
         # A kill may lose a result, and explains no other one. A cancel explains no untruth about
         # what had acted before it.
         had_acted = run.called.key in acted and run.answered.n < turn.cancelled_n
@@ -189,20 +191,6 @@ def _results(trace: Trace) -> Iterator[tuple[Ask, Execution]]:
                 sent = ToolResult(ask.use.id, text)
                 n, ms = main[at].n, main[at].called.at_ms
                 yield replace(ask, sent=sent, sent_n=n, sent_ms=ms), run
-
-
-def _patterns(redacted: tuple[str, ...]) -> list[Pattern]:
-    try:
-        return [pattern_of(pattern) for pattern in redacted]
-    except ValueError as error:
-        raise InputError(f"result_carried: redacted: {error}") from None
-
-
-def _expected(text: str, masks: list[Pattern], bound: int) -> str:
-    """A text as the profile says that the agent sends it: without secrets, and up to its bound."""
-    for mask in masks:
-        text = without(mask, text)
-    return text[:bound] if bound else text
 
 
 def _finding(told: _Told | None, ask: Ask, run: Execution | None) -> Iterator[Finding]:
@@ -255,6 +243,15 @@ def _clipped(result: _Result, is_kept: bool) -> _Told | None:
     words = f"of {len(said)} characters {how} {len(sent)}, and no way to the rest is told"
     told = _Told("clipped", words)
     return told if is_needless(result.trace, result.ask, said, sent, is_kept) else None
+
+
+def _cleared(result: _Result) -> _Told | None:
+    read, note = cleared_unread(result.trace, result.ask, result.said) or (None, result.sent)
+    kept = Spelt(note.text)
+    if read is None or _is_kept(result._replace(sent=note), kept, [*lost_parts(result.said, kept)]):
+        return None
+    where = f"is cleared in {read.called.key} before a model read it"
+    return _Told("clipped", f"{where}, although there was room for it")
 
 
 def _short(text: str) -> str:

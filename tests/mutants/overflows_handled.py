@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from msgspec.structs import replace
 
 from harness.agent import build
 from harness.agent.agent_loop import Loop
+from harness.agent.composition import standard_model
 from harness.agent.context_overflow import Ask, Compacted, Compaction, Escalation, compact
 from harness.agent.conversation.history_size import begins_turn, clip, estimate_tokens
 from harness.agent.conversation.projection import project
 from harness.agent.gateway import Gateway
-from harness.agent.models.model_call import ModelAnswer
+from harness.agent.models.failures import ModelFailure
+from harness.agent.models.model_call import LanguageModel, ModelAnswer, Query
 from harness.agent.sessions.transcript import SessionTranscript
 from harness.core.values.brief import Brief
 from harness.core.values.calls import Inbound
@@ -125,6 +127,54 @@ def compacts_between_turns(brief: Brief) -> None:
     The reference agent that lets a turn run into the window.
     """
     build(brief, gateway=Late, overflow=partial(Escalation, stages=())).run()
+
+
+class _ClearsResults:
+    """A model whose requests have a note in place of each result, after a refusal for size.
+
+    `kept` results at the end stay."""
+
+    def __init__(self, model: LanguageModel, kept: int = 0) -> None:
+        self._model, self._kept, self._cleared = model, kept, 0
+
+    def query(self, query: Query, show: Callable[[str], None] | None = None) -> ModelAnswer:
+        try:
+            return self._model.query(self._sent(query), show)
+        except ModelFailure as failure:
+            self._cleared = max(len(query.messages) - self._kept, 0)
+            if failure.kind != "overflow" or query.purpose == "compact":
+                raise
+            return self._model.query(self._sent(query), show)
+
+    def _sent(self, query: Query) -> Query:
+        cleared = [_noted(m) for m in query.messages[: self._cleared]]
+        return replace(query, messages=(*cleared, *query.messages[self._cleared :]))
+
+
+def _noted(message: Message) -> Message:
+    note = "(older results are omitted)"
+    blocks = (ToolResult(b.id, note) if isinstance(b, ToolResult) else b for b in message.blocks)
+    return Message(message.role, tuple(blocks))
+
+
+def _right_keeps_the_unread(brief: Brief) -> None:
+    """The agent that clears all results but the last, which no model has read."""
+    build(brief, model=_ClearsResults(standard_model(brief), kept=1)).run()
+
+
+@mutant(
+    breaks="overflow",
+    statement="After a refusal for size all results are cleared, also the one that is not read yet",
+    scenario="checked-only-between-turns",
+    killed_by="result_carried.clipped",
+    look_alike=_right_keeps_the_unread,
+)
+def clears_what_was_refused(brief: Brief) -> None:
+    """The model asked for a result, and reads that older results are omitted.
+
+    The reference agent that clears results by their age, and not by whether they were read.
+    """
+    build(brief, model=_ClearsResults(standard_model(brief))).run()
 
 
 def _compact_again(compaction: Compaction) -> Escalation:

@@ -1,4 +1,5 @@
-"""Cuts of a result: what an agent leaves out of a text or changes, and whether it says so.
+"""Cuts of a result: what an agent leaves out of a text or changes, on purpose or not, and whether
+it says so.
 
 A notice may be in any language. So words are compared with what the tool said, and what stands
 there beside it is read in the agent's favour.
@@ -10,9 +11,12 @@ import re
 from collections.abc import Sequence
 from unicodedata import normalize
 
-from harness.core.history.exchanges import Ask
+from harness.core.history.exchanges import Ask, Exchange
 from harness.core.history.trace import Trace
 from harness.core.values.carried_text import WHOLE_CHARACTERS, Part, Spelt, lost_parts, own_words
+from harness.core.values.errors import InputError
+from harness.core.values.messages import ToolResult
+from harness.core.values.patterns import Pattern, pattern_of, without
 
 _TAG = re.compile(r"</?[a-zA-Z][\w-]{0,40}>")
 _NOTICE = re.compile(
@@ -112,7 +116,60 @@ def is_needless(trace: Trace, ask: Ask, said: str, sent: str, is_kept: bool) -> 
     others = (r for m in made[-1].node.newest() for r in m.tool_results) if made else ()
     if len(said) >= PREVIEWED and not any(len(other.text) >= len(said) for other in others):
         return False
-    if any(e.too_large or e.status == 413 for e in made) or _WAY.search(words):
-        return False
+    return not any(e.too_large or e.status == 413 for e in made) and not _names_a_way(
+        trace, ask, words
+    )
+
+
+def _names_a_way(trace: Trace, ask: Ask, words: str) -> bool:
+    """Whether the agent's words tell the model a way to the rest."""
     offered = trace.schemas.get(ask.exchange.request.tools, {})
-    return not any(name in words for name in offered)
+    return bool(_WAY.search(words)) or any(name in words for name in offered)
+
+
+def cleared_unread(trace: Trace, ask: Ask, said: str) -> tuple[Exchange, ToolResult] | None:
+    """Return the request from which a text is cleared that no model has read, and what is there.
+
+    The first request with it was refused for its size. The next one that is answered has a note in
+    its place, although there was room. So the model asks again, or goes on without it.
+    """
+    session, turn = ask.exchange.called.session, ask.exchange.called.turn
+    made = [e for e in trace.exchanges if e.called.session == session]
+    asked = [e for e in made if e.n >= ask.sent_n and e.called.turn == turn]
+    if len(said) <= WHOLE_CHARACTERS or not asked or not asked[0].too_large:
+        return None
+    read = next((e for e in asked if not e.too_large and e.reply is not None), None)
+    if read is None or read.purpose != "main":  # the model of a summary may have read it
+        return None
+    held = [result for message in read.node.messages for result in message.tool_results]
+    at = next((n for n, result in enumerate(held) if result.id == ask.use.id), None)
+    if at is None or len(held[at].text) * 2 > len(said):
+        return None
+    words = " ".join(own_words(Spelt(held[at].text), Spelt(said)))
+    is_longer = any(len(older.text) >= len(said) for older in held[:at])
+    if not (is_longer or _had_room(made, read, said)) or _names_a_way(trace, ask, words):
+        return None
+    texts = [message.text for message in read.node.messages] + [result.text for result in held]
+    return (read, held[at]) if lost_parts(said, Spelt("\n".join(texts))) else None
+
+
+def _had_room(made: Sequence[Exchange], read: Exchange, said: str) -> bool:
+    """Whether a larger request was answered before than this one would be with a text."""
+    before = [e for e in made if e.n < read.n and e.reply is not None and not e.too_large]
+    wanted = read.called.bytes + len(said.encode(errors="replace"))
+    return any(e.called.bytes >= wanted for e in before if e.purpose == "main")
+
+
+def masks_of(redacted: tuple[str, ...]) -> list[Pattern]:
+    """The patterns of what an agent takes out on purpose. Raises InputError for a wrong one."""
+    try:
+        return [pattern_of(pattern) for pattern in redacted]
+    except ValueError as error:
+        raise InputError(f"result_carried: redacted: {error}") from None
+
+
+def masked(text: str, masks: list[Pattern], bound: int) -> str:
+    """A text as the profile says that the agent sends it: without secrets, and up to its bound."""
+    for mask in masks:
+        text = without(mask, text)
+    return text[:bound] if bound else text

@@ -9,6 +9,7 @@ import pytest
 
 from harness.checks.evidence.cut_results import miscounted
 from harness.checks.result_content import result_carried
+from harness.core.values.messages import ToolResult, results
 from tests.checks.failing_worlds import FailingWorld
 from tests.checks.histories import Story, codes, use
 
@@ -59,6 +60,38 @@ def test_a_short_text_may_be_cut_at_a_declared_bound() -> None:
 
 def test_a_short_text_may_be_cut_after_a_refusal_for_size() -> None:
     assert not _found(FailingWorld().turn("go").fail(413), f"{CUT}\n[truncated]")
+
+
+NOTE, LATER, OLDER = "(older results omitted)", f"{PAGE}!", PAGE.replace("one was", "two were") * 2
+
+
+def _refused(cleared: str, older: str, size_bytes: int = 0) -> Story:
+    """A result whose request is refused for its size, and what the next one has in its place."""
+    story = FailingWorld().turn("go").reply(use("list")).tool(PAGE)
+    story.reply(use("poll"), size_bytes=9_000).tool(LATER).fail(413, size_bytes=9_999)
+    *before, called, result = story.live
+    block, earlier = result.tool_results[0], before[-1].tool_results[0]
+    sent = [*before[:-1], results(ToolResult(earlier.id, older)), called]
+    sent.append(results(ToolResult(block.id, cleared)))
+    return story.reply("done", messages=sent, size_bytes=size_bytes).final()
+
+
+@pytest.mark.parametrize(
+    ("cleared", "older", "size_bytes", "rules"),
+    [
+        (NOTE, OLDER, 9_500, ["result_carried.clipped"]),
+        (NOTE, NOTE, 2_000, ["result_carried.clipped"]),
+        (NOTE, NOTE, 8_900, []),
+        (LATER, NOTE, 2_000, []),
+        (f"{LATER[:200]} (truncated)", NOTE, 2_000, []),
+        ("(too large: call list with an offset)", NOTE, 2_000, []),
+    ],
+    ids=["an-older-one-is-kept", "a-larger-request", "no-room", "kept", "cut", "a-way"],
+)
+def test_a_text_is_not_cleared_before_a_model_has_read_it(
+    cleared: str, older: str, size_bytes: int, rules: list[str]
+) -> None:
+    assert codes(result_carried(_refused(cleared, older, size_bytes).end())) == rules
 
 
 def test_signs_that_were_written_otherwise_are_named() -> None:
