@@ -177,7 +177,7 @@ def test_every_fault_has_an_example() -> None:
             "valid_request.V1x",
             "no such code, part, rule, setting or key; did you mean 'val",
         ),
-        ("run.unplayed", "the check run has no such rule; did you mean 'unplayed_turn'?"),
+        ("run.silent", "the check run has no such rule; did you mean 'silent_fault'?"),
         ("limits.model_cals", "'limits.model_calls'"),
         ("http.status.stats", "'http.status.status'"),
         (

@@ -147,7 +147,7 @@ def test_waiting_for_ever_meets_the_limit_on_virtual_time() -> None:
         ({"faults": (FaultSpec(kind="http.status", when=9),)}, "run.silent_fault"),
         (
             {"inbox": (InboxItem(text="hello"), InboxItem(when={"after": "model#9"}))},
-            "run.undelivered",
+            "run.unplayed_message",
         ),
         ({"script": ()}, "script.exhausted"),
     ],
