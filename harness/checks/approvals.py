@@ -234,8 +234,8 @@ def _untrue_denial(trace: Trace, ask: Ask) -> Iterator[Finding]:
 
 
 def _is_denied_at_all(trace: Trace, ask: Ask) -> bool:
-    """Whether the user denied this call or an equal one, an answer never came in time or named
-    another call, or the question failed."""
+    """Whether the user denied or changed this call or an equal one, an answer never came in time or
+    named another call, or the question failed."""
     for question in trace.questions:
         same = question.request.name == ask.use.name and question.request.input == ask.use.input
         if question.n > ask.sent_n or not (same or question in ask.questions):
@@ -244,7 +244,11 @@ def _is_denied_at_all(trace: Trace, ask: Ask) -> bool:
         is_killed = any(question.n < n < ask.sent_n for n in trace.kills)
         if not is_killed and (answered is None or answered.outcome != "ok"):
             return True
-        if said is not None and (said.answer != "allow" or said.id != question.request.id):
+        if said is None:
+            continue
+        if said.answer != "allow" or said.id != question.request.id:
+            return True
+        if said.input != question.request.input:
             return True
     return False
 

@@ -20,8 +20,6 @@ from harness.checks.evidence.cut_results import (
     is_inside_a_character,
     is_needless,
     lack_of,
-    masked,
-    masks_of,
     miscounted,
 )
 from harness.checks.evidence.declarations import excused_by, needs
@@ -68,6 +66,7 @@ from harness.core.values.carried_text import (
     lost_parts,
 )
 from harness.core.values.messages import Opaque, ToolResult, canonical
+from harness.core.values.patterns import patterns_of, without_all
 from harness.core.values.verdict import Cause, Finding
 from harness.core.values.visible_text import abridged
 
@@ -131,14 +130,15 @@ def result_carried(
     texts without colours, or without characters that no API takes; blocks that are joined; a cut
     that says so, or a preview with the place of the rest; an equal result, or the text itself,
     elsewhere in the request; what a model made of the text on request; an older result that was
-    sent before and is cleared now. A picture, and a text in another
-    script, count only with `results: verbatim` in the profile. The settings `redacted` (patterns)
-    and `bound` (characters) say what the agent takes out on purpose.
+    sent before and is cleared now. A picture, and a text in another script, count only with
+    `results: verbatim` in the profile. The settings `redacted` (patterns) and `bound` (characters)
+    say what the agent takes out on purpose.
 
     A tool ran, and the model was given something else than its output (mastra-ai/mastra#20402).
     To fix it, send the text of each result under the id of its call. Source: design, Carried.
     """
-    trace, masks = history.trace, masks_of(redacted)
+    trace = history.trace
+    masks = patterns_of(redacted, "result_carried: redacted") if redacted else ()
     acted = {event.key for event in trace.events if isinstance(event, Effected)}
     for ask, run in _results(trace):
         called = ask.exchange.called
@@ -149,7 +149,7 @@ def result_carried(
                 found = _finding(told or _as_its_sibling(trace, ask, run), ask, run)
                 yield Case("unread", found, turn, ask.sent_n)
             continue
-        texts = [masked(text, masks, bound) for text in said_texts(run)]
+        texts = [(without_all(masks, t) if masks else t)[: bound or None] for t in said_texts(run)]
         result = _Result(trace, ask, run, texts, ask.sent, history)
         assert run.answered is not None
         found = _finding(_told(result, code) or _cleared(result), ask, run)
@@ -246,12 +246,17 @@ def _clipped(result: _Result, is_kept: bool) -> _Told | None:
 
 
 def _cleared(result: _Result) -> _Told | None:
+    made = result.trace.exchanges
+    at = bisect_left(made, result.ask.sent_n, key=lambda exchange: exchange.n)
+    if not any(first.too_large for first in made[at : at + 1]):
+        return None
     read, note = cleared_unread(result.trace, result.ask, result.said) or (None, result.sent)
     kept = Spelt(note.text)
     if read is None or _is_kept(result._replace(sent=note), kept, [*lost_parts(result.said, kept)]):
         return None
-    where = f"is cleared in {read.called.key} before a model read it"
-    return _Told("clipped", f"{where}, although there was room for it")
+    return _Told(
+        "clipped", f"is cleared in {read.called.key}, which had room, before a model read it"
+    )
 
 
 def _short(text: str) -> str:

@@ -1,5 +1,4 @@
-"""Cuts of a result: what an agent leaves out of a text or changes, on purpose or not, and whether
-it says so.
+"""Cuts of a result: what an agent leaves out of a text or changes, and whether it says so.
 
 A notice may be in any language. So words are compared with what the tool said, and what stands
 there beside it is read in the agent's favour.
@@ -14,9 +13,7 @@ from unicodedata import normalize
 from harness.core.history.exchanges import Ask, Exchange
 from harness.core.history.trace import Trace
 from harness.core.values.carried_text import WHOLE_CHARACTERS, Part, Spelt, lost_parts, own_words
-from harness.core.values.errors import InputError
 from harness.core.values.messages import ToolResult
-from harness.core.values.patterns import Pattern, pattern_of, without
 
 _TAG = re.compile(r"</?[a-zA-Z][\w-]{0,40}>")
 _NOTICE = re.compile(
@@ -158,18 +155,3 @@ def _had_room(made: Sequence[Exchange], read: Exchange, said: str) -> bool:
     before = [e for e in made if e.n < read.n and e.reply is not None and not e.too_large]
     wanted = read.called.bytes + len(said.encode(errors="replace"))
     return any(e.called.bytes >= wanted for e in before if e.purpose == "main")
-
-
-def masks_of(redacted: tuple[str, ...]) -> list[Pattern]:
-    """The patterns of what an agent takes out on purpose. Raises InputError for a wrong one."""
-    try:
-        return [pattern_of(pattern) for pattern in redacted]
-    except ValueError as error:
-        raise InputError(f"result_carried: redacted: {error}") from None
-
-
-def masked(text: str, masks: list[Pattern], bound: int) -> str:
-    """A text as the profile says that the agent sends it: without secrets, and up to its bound."""
-    for mask in masks:
-        text = without(mask, text)
-    return text[:bound] if bound else text

@@ -6,6 +6,7 @@ expressions and gives up after a time, which it counts as processor time of this
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeAlias
 
 import regex
@@ -30,6 +31,14 @@ def pattern_of(text: str) -> Pattern:
         raise ValueError(str(error)) from None
 
 
+def patterns_of(texts: Iterable[str], place: str) -> list[Pattern]:
+    """Return the regular expressions of a setting. Raises InputError, with its place."""
+    try:
+        return [pattern_of(text) for text in texts]
+    except ValueError as error:
+        raise InputError(f"{place}: {error}") from None
+
+
 def is_in(pattern: Pattern, text: str) -> bool:
     """Whether a text contains what the pattern describes. Raises EndlessPattern."""
     try:
@@ -45,6 +54,13 @@ def without(pattern: Pattern, text: str) -> str:
         return pattern.sub("\n", text, timeout=LIMIT_S)
     except TimeoutError:
         raise _endless(pattern, text) from None
+
+
+def without_all(patterns: Iterable[Pattern], text: str) -> str:
+    """A text without what any of the patterns describes; see `without`."""
+    for pattern in patterns:
+        text = without(pattern, text)
+    return text
 
 
 def _endless(pattern: Pattern, text: str) -> EndlessPattern:
