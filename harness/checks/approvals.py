@@ -234,8 +234,8 @@ def _untrue_denial(trace: Trace, ask: Ask) -> Iterator[Finding]:
 
 
 def _is_denied_at_all(trace: Trace, ask: Ask) -> bool:
-    """Whether the user denied or changed this call or an equal one, an answer never came in time or
-    named another call, or the question failed."""
+    """Whether the user denied or changed this call or an equal one. An answer that never came, or
+    named another call, counts as a denial, and so does a question that failed."""
     for question in trace.questions:
         same = question.request.name == ask.use.name and question.request.input == ask.use.input
         if question.n > ask.sent_n or not (same or question in ask.questions):

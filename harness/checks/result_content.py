@@ -254,9 +254,7 @@ def _cleared(result: _Result) -> _Told | None:
     kept = Spelt(note.text)
     if read is None or _is_kept(result._replace(sent=note), kept, [*lost_parts(result.said, kept)]):
         return None
-    return _Told(
-        "clipped", f"is cleared in {read.called.key}, which had room, before a model read it"
-    )
+    return _Told("clipped", f"is cleared in {read.called.key}, which had room, before it was read")
 
 
 def _short(text: str) -> str:
