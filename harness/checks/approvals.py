@@ -15,6 +15,7 @@ import msgspec
 
 from harness.checks.evidence.cut_results import is_announced
 from harness.checks.evidence.declarations import needs
+from harness.checks.evidence.excuses import is_killed_between
 from harness.checks.evidence.messages_in_turn import is_answered_before
 from harness.checks.evidence.shown_text import replaced_calls
 from harness.checks.evidence.tool_inputs import is_as_given
@@ -240,15 +241,10 @@ def _is_denied_at_all(trace: Trace, ask: Ask) -> bool:
         same = question.request.name == ask.use.name and question.request.input == ask.use.input
         if question.n > ask.sent_n or not (same or question in ask.questions):
             continue
-        said, answered = question.approval, question.answered
-        is_killed = any(question.n < n < ask.sent_n for n in trace.kills)
-        if not is_killed and (answered is None or answered.outcome != "ok"):
+        failed = question.answered is None or question.answered.outcome != "ok"
+        if failed and not is_killed_between(trace, question.n, ask.sent_n):
             return True
-        if said is None:
-            continue
-        if said.answer != "allow" or said.id != question.request.id:
-            return True
-        if said.input != question.request.input:
+        if question.approval is not None and (not question.is_allowed or question.is_edited):
             return True
     return False
 

@@ -44,15 +44,17 @@ def test_a_denial_reaches_the_model_with_its_reason() -> None:
     assert _found(plain) == []
 
 
-OTHER = {"path": "b"}
+def _one_of_two_denied() -> Story:
+    """The user denies the first of two calls, and is not asked about the second."""
+    two = [use("write", PATH, id="a"), use("write", {"path": "b"}, id="b")]
+    story = Story(settings={"gated": ["write"]}).turn("go").reply(*two)
+    return story.ask("deny").refuse("Denied.")
 
 
 def test_a_denial_that_the_user_did_not_give_is_told() -> None:
-    two = [use("write", PATH, id="a"), use("write", OTHER, id="b")]
-    story = (
-        Story(settings={"gated": ["write"]}).turn("go").reply(*two).ask("deny").refuse("Denied.")
-    )
-    assert _found(story.refuse("The user declined this action.")) == ["approval.untold"]
+    assert _found(_one_of_two_denied().refuse("The user declined this action.")) == [
+        "approval.untold"
+    ]
     allowed = _asked().ask().refuse("Not run: rejected by the user.")
     assert _found(allowed) == ["approval.untold"]
 
@@ -62,11 +64,7 @@ def test_a_denial_that_the_user_did_not_give_is_told() -> None:
     ["Not run: the policy forbids it.", "The user gave no answer.", "The operator denied it."],
 )
 def test_what_is_no_denial_of_the_user_may_be_told(text: str) -> None:
-    two = [use("write", PATH, id="a"), use("write", OTHER, id="b")]
-    story = (
-        Story(settings={"gated": ["write"]}).turn("go").reply(*two).ask("deny").refuse("Denied.")
-    )
-    assert _found(story.refuse(text)) == []
+    assert _found(_one_of_two_denied().refuse(text)) == []
 
 
 def test_a_denial_may_be_kept_for_an_equal_call() -> None:

@@ -59,7 +59,7 @@ class Reading(Reader):
     def __init__(self, brief: Brief) -> None:
         super().__init__(brief)
         self.model, self.toolbox = standard_model(brief), Toolbox(brief.tools)
-        self.history: list[Message] = list(seed_of(Path(brief.session_dir)))
+        self.history: list[Message] = seed_of(Path(brief.session_dir))
 
     def run(self) -> None:
         """Read in a thread, and work until the inbox has ended."""
