@@ -6,7 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.tiers import SHARES, TABLE, long_in, long_tests, mark, night_shares
+from tests.tiers import (
+    SHARES,
+    TABLE,
+    costs_in,
+    long_in,
+    long_tests,
+    mark,
+    night_shares,
+    shares_in,
+)
 
 ROOT = Path(__file__).parents[1]
 
@@ -18,9 +27,10 @@ def test_each_name_is_that_of_a_test() -> None:
 
 def _is_there(name: str) -> bool:
     path, _, case = name.partition("::")
-    function = case.partition("[")[0]
+    kind, _, function = case.partition("[")[0].rpartition("::")
     file = ROOT / path
-    return file.is_file() and f"def {function}(" in file.read_text(encoding="utf-8")
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    return f"{kind} = " in text if kind else f"def {function}(" in text
 
 
 @pytest.mark.parametrize("table", [TABLE, SHARES])
@@ -40,13 +50,17 @@ class _Case:
         return name in self.marks
 
 
+@pytest.mark.parametrize("tier", [["real"], []])
 @pytest.mark.parametrize("share", [0, 3])
-def test_a_share_of_the_cases_is_played_by_day(share: int) -> None:
+def test_a_share_of_the_cases_is_played_by_day(share: int, tier: list[str]) -> None:
     name = next(name for name, value in night_shares().items() if value == share)
     cases = [_Case(f"{name}[{number}]") for number in range(7)]
+    for case in cases:
+        case.marks = [*tier]
     mark(cases)  # type: ignore[arg-type]
     by_day = [number for number, case in enumerate(cases) if "nightly" not in case.marks]
     assert by_day == ([0, 3, 6] if share else [])
+    assert {"real"} <= set.intersection(*(set(c.marks) for c in cases if "nightly" in c.marks))
 
 
 def test_a_timed_test_is_of_no_tier() -> None:
@@ -56,23 +70,55 @@ def test_a_timed_test_is_of_no_tier() -> None:
     assert timed.marks == ["timed", "real", "nightly"]
 
 
-def test_what_took_long_is_read_from_results(tmp_path: Path) -> None:
-    cases = [("short", 1.9, ""), ("long", 2.0, ""), ("left", 9.0, "<skipped/>")]
+def _results(path: Path, *cases: tuple[str, float, str]) -> Path:
     rows = (
-        f'<testcase classname="tests.cli.test_run" name="test_{name}" time="{time}">{inner}'
-        "</testcase>"
-        for name, time, inner in cases
+        f'<testcase classname="tests.cli.test_run{kind}" name="test_{name}" time="{time}" />'
+        for name, time, kind in cases
     )
-    (tmp_path / "j.xml").write_text(
-        f"<testsuites><testsuite>{''.join(rows)}</testsuite></testsuites>"
+    left = (
+        '<testcase classname="tests.cli.test_run" name="test_left" time="9"><skipped/></testcase>'
     )
-    assert [*long_in(tmp_path / "j.xml")] == ["tests/cli/test_run.py::test_long"]
+    path.write_text(f"<testsuites><testsuite>{''.join(rows)}{left}</testsuite></testsuites>")
+    return path
+
+
+FILE = "tests/cli/test_run.py::test_"
+
+
+def test_what_took_long_is_read_from_results(tmp_path: Path) -> None:
+    results = _results(
+        tmp_path / "j.xml",
+        ("short", 0.3, ""),
+        ("method", 0.7, ".KindTest"),
+        ("long[a]", 0.3, ""),
+        ("long[b]", 0.6, ""),
+        *((f"some[{number}]", 0.0, "") for number in range(9)),
+        ("some[slow]", 2.1, ""),
+    )
+    assert long_in(costs_in(results)) == {
+        f"{FILE}long",
+        f"{FILE}some[slow]",
+        "tests/cli/test_run.py::KindTest::test_method",
+    }
+
+
+def test_what_a_day_has_no_time_for_is_shared_with_the_night(tmp_path: Path) -> None:
+    results = _results(
+        tmp_path / "j.xml",
+        ("cheap", 9.9, ""),
+        ("dear", 10.1, ""),
+        ("many[a]", 8.0, ""),
+        ("many[b]", 7.0, ""),
+        ("many[c]", 9.0, ""),
+    )
+    assert shares_in(costs_in(results)) == {f"{FILE}dear": 0, f"{FILE}many": 3}
 
 
 def test_a_long_test_is_of_the_slow_tier(request: pytest.FixtureRequest) -> None:
     marked = [
         item
         for item in request.session.items
-        if item.nodeid in long_tests() and not item.get_closest_marker("real")
+        if not long_tests().isdisjoint((item.nodeid, item.nodeid.partition("[")[0]))
+        and not item.get_closest_marker("real")
     ]
     assert marked == []

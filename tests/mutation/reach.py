@@ -74,7 +74,7 @@ def measure(folder: Path, workers: int) -> None:
 def measure_one(name: str, folder: Path, workers: int) -> None:
     """Run the tests of a folder under coverage; this process is for nothing else."""
     rooms = [f"--cov=harness/{room}" for room in ROOMS]
-    options = ["-q", "-n", str(workers), "-m", "not real", "-p", "no:cacheprovider"]
+    options = ["-q", "-n", str(workers), "-m", "long or not real", "-p", "no:cacheprovider"]
     times = Times()
     pytest.main(
         [*options, *rooms, "--cov-context=test", "--cov-report=", f"tests/{name}"], plugins=[times]

@@ -158,7 +158,7 @@ def killed_beside_a_webhook(*statuses: int) -> tuple[Hook, Hook, Transition]:
         httpx2.post(f"{server.urls.inbox}/webhook", json={"url": url})
         until(lambda: first.heard)
         ask_the_model(server)
-        until(lambda: len(first.heard) == 2)
+        until(lambda: len(first.heard) >= 2)  # a third try may come between two looks
         until(lambda: len(first.heard) > 2 or run.history.past.unconfirmed is None)
         server.dispatcher.on_kill = lambda: run.history.killed(at_ms=0, at="main/model#1") and None
         server.dispatcher.carry_out(Kill())
