@@ -5,7 +5,9 @@ A change at the beginning is valid, and is seen only on the bill.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+import msgspec
 
 from harness.checks.evidence.carried_words import (
     first_difference,
@@ -26,6 +28,7 @@ from harness.checks.evidence.turn_outcomes import claimed, is_uncounted
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
+from harness.core.values.messages import Message, Text, Thinking, ToolUse
 from harness.core.values.verdict import Finding
 
 
@@ -43,7 +46,8 @@ def append_only_prefix(history: History) -> Iterator[Finding | Case]:
     failure, a start of the agent, or a row of another process. A turn may return to the messages of
     the turn before since its last compaction, if a request of that turn failed permanently. It may
     return to the messages before that turn, if that turn had no success. Not a finding: a tool that
-    is added, removed or described in other words; an unreadable request. Source: invariant 8.
+    is added, removed or described in other words; signed thought that another model does not get;
+    an unreadable request. Source: invariant 8.
     """
     trace = history.trace
     others = written_by_another(trace)
@@ -116,7 +120,28 @@ def _leaves_out_a_failure(trace: Trace, before: Exchange, exchange: Exchange) ->
 def _begins_alike(trace: Trace, before: Exchange, exchange: Exchange) -> bool:
     same_system = before.request.system == exchange.request.system
     same_tools = not _is_reordered(trace, before, exchange)
-    return same_system and same_tools and stands(settled_list(before.node), exchange.node)
+    settled = settled_list(before.node)
+    alike = stands(settled, exchange.node) or _is_unsigned(before, exchange, settled.messages)
+    return same_system and same_tools and alike
+
+
+def _is_unsigned(before: Exchange, exchange: Exchange, settled: Sequence[Message]) -> bool:
+    """Whether only signed thought differs, between requests to two models: no model takes the
+    signatures of another one, so an agent leaves them out for a fallback."""
+    if before.request.model == exchange.request.model:
+        return False
+    old = [_meant(message) for message in settled]
+    return old == [_meant(message) for message in exchange.node.messages[: len(old)]]
+
+
+def _meant(message: Message) -> Message:
+    """A message without thinking and without what signs it."""
+    blocks = (
+        msgspec.structs.replace(block, extra={}) if isinstance(block, Text | ToolUse) else block
+        for block in message.blocks
+        if not isinstance(block, Thinking)
+    )
+    return Message(message.role, tuple(block for block in blocks if block != Text("")))
 
 
 def _is_reordered(trace: Trace, before: Exchange, exchange: Exchange) -> bool:

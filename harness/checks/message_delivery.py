@@ -29,8 +29,8 @@ from harness.checks.evidence.messages_in_turn import (
     answers_question,
     came_in_turn,
     ends_twice,
-    has_answered,
     named_instead,
+    needs_nothing,
     others_named,
     stands_for,
     stretches,
@@ -101,7 +101,8 @@ def inbound_exactly_once(history: History) -> Iterator[Finding | Case]:
     of a turn that failed or whose reply was empty, which the history may keep; a request that
     cannot be read; a command that the program itself answers; a message that answers a question of
     the agent (status `waiting`, or a notice about a call that needs an approval); a long message
-    with a notice in place of its middle. Source: invariant 29.
+    with a notice in place of its middle; the agent's own reply that comes back a third time.
+    Source: invariant 29.
     """
     trace = history.trace
     # The newest turn of each message: a kill in it lets the message begin again, until its reply
@@ -140,7 +141,7 @@ def _in_request(trace: Trace, turn: Turn, answered: Answered) -> Iterator[Findin
     name, opened = turn.delivery.inbound.id, turn.delivery.n
     if not turn.main:
         is_open = turn.settled_by in _ORDERLY and not turn.sendings
-        if is_open and not has_answered(trace, turn):
+        if is_open and not needs_nothing(trace, turn):
             text = f"nothing is done about the message {name}{why_unanswered(trace, turn)}"
             ends, cause = (opened, turn.settled_n), Cause(subject="turn")
             found = Finding("inbound_exactly_once.lost", text, ends, cause=cause)
@@ -248,7 +249,7 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
             yield from _ended_again(trace, turn)
         if turn.came_in is not None and is_resent(turn):
             yield from _sent_again(trace, turn)
-        is_open = not endings and turn.settled_by in _ORDERLY and not has_answered(trace, turn)
+        is_open = not endings and turn.settled_by in _ORDERLY and not needs_nothing(trace, turn)
         if is_open and not (is_local(turn) or is_silent(trace, turn) or is_waiting(turn)):
             events = (turn.opened_n, turn.settled_n)
             text = f"{turn.words} ends without a reply{why_unanswered(trace, turn)}"

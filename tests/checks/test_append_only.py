@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
+import pytest
+
 from harness.checks.append_only import append_only_prefix
-from harness.core.values.messages import Message, assistant, user
+from harness.core.values.messages import Block, Message, Text, Thinking, ToolUse, assistant, user
 from tests.checks.histories import Story, codes, use
 
 
@@ -120,3 +123,30 @@ def test_a_turn_goes_back_to_what_was_stored_after_a_compaction_that_helped() ->
     story.reply("z", messages=[user("b (some is left out)"), assistant("y"), user("r")]).final()
     now = [told, assistant("x"), user("b"), assistant("z"), user("c")]
     assert not list(append_only_prefix(story.turn("c").reply("w", messages=now).final().end()))
+
+
+SIGNED = (
+    ToolUse("c1", "list", {}, {"thoughtSignature": "s"}),
+    Thinking("hm", "s"),
+    Text("", {"thoughtSignature": "s"}),
+)
+
+
+@pytest.mark.parametrize("block", SIGNED)
+def test_what_signs_thought_may_be_left_out_for_another_model(block: Block) -> None:
+    bare = (msgspec.structs.replace(block, extra={}),) if isinstance(block, ToolUse) else ()
+    lists = [
+        [user("a"), Message("assistant", (*blocks, Text("x"))), user("b"), user("c")]
+        for blocks in ((block,), bare, (block,))
+    ]
+    assert _found(lists, "one", "two", "one") == []
+    assert _found(lists, "one", "one", "one") == ["append_only_prefix.messages"] * 2
+    lists[1][0] = user("a!")
+    assert _found(lists, "one", "two", "one") == ["append_only_prefix.messages"] * 2
+
+
+def _found(lists: list[list[Message]], *models: str) -> list[str]:
+    story = Story(stores=False).turn("a")
+    for messages, model in zip(lists, models, strict=True):
+        story.reply("x", messages=messages, request={"model": model})
+    return codes(append_only_prefix(story.end()))

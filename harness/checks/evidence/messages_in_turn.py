@@ -75,6 +75,24 @@ def answers_question(trace: Trace, turn: Turn, first: Exchange) -> bool:
     return any(ask.sent_n == first.n for ask in before.asks)
 
 
+_ECHOES = 3
+"""Replies of the agent that come back in a row are an echo from here on; a user may quote two."""
+
+
+def needs_nothing(trace: Trace, turn: Turn) -> bool:
+    """Whether nothing need be done about the message of a turn: it has answered a question, or it
+    is the agent's own reply that comes back again and again."""
+    return has_answered(trace, turn) or _is_echo(trace, turn)
+
+
+def _is_echo(trace: Trace, turn: Turn) -> bool:
+    said, number = squeeze(turn.text), turn.number - 1
+    while (before := trace.turns.get((turn.session, number))) and squeeze(before.text) == said:
+        number -= 1
+    replies = (squeeze(ending.request.text) for ending in before.endings) if before else ()
+    return turn.number - number >= _ECHOES and bool(said) and said in replies
+
+
 def has_answered(trace: Trace, turn: Turn) -> bool:
     """Whether the message of a turn came in an earlier one and was the answer to its question."""
     earlier = (t for t in trace.turns.values() if t.session == turn.session and t is not turn)

@@ -47,6 +47,10 @@ class GeminiReading(Reading, frozen=True, gc=False):
         blocks = (*reply.blocks[:place], signed, *reply.blocks[place + 1 :])
         return msgspec.structs.replace(reply, blocks=blocks)
 
+    def signed(self, reply: Reply) -> Reply:
+        """The same for a call that a fault has made: the API gives none without its signature."""
+        return self.complete(reply)
+
 
 def _content(value: Json) -> tuple[Message, tuple[Broken, ...]]:
     flaws = tuple(broken(value))

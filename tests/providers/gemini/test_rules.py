@@ -67,6 +67,14 @@ def test_the_first_call_of_each_content_of_the_current_turn_is_to_be_signed() ->
     assert "`default_api:late` , position 4." in found.error.message
 
 
+def test_a_call_that_a_fault_has_made_is_signed_as_any_other() -> None:
+    made = read(asked(GO), NEWEST).signed(Reply((ToolUse("t1", "a", {}),)))
+    (signed,) = made.blocks
+    assert isinstance(signed, ToolUse)
+    assert signed.extra["thoughtSignature"]
+    assert read(asked(GO), NEWEST).signed(made) == made
+
+
 @pytest.mark.parametrize("dummy", sorted(DUMMIES))
 def test_the_documented_stand_ins_count_as_signatures(dummy: str) -> None:
     turn = (said("model", call(signature=dummy)), said("user", done()))
