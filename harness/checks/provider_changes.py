@@ -40,7 +40,7 @@ def provider_change(
     `message`: the request to the other provider lacks the user's message of the turn. `past`: it
     has nothing of what was said before, so the conversation begins again. `stays`: a passing
     failure moved the session, and `turns` turns that begin `away_s` seconds later or more never ask
-    the first provider again. `model`: the other provider is asked for a model of the first one, and
+    the first provider again, or the first model where one provider has both. `model`: the other provider is asked for a model of the first one, and
     answers 404.
 
     Results that are lost on the way are `history_faithful.forgotten_result`, and forms that the
@@ -107,6 +107,9 @@ def _stays(trace: Trace, session: str, most: int, away_s: float) -> Iterator[Fin
     main = [e for e in trace.exchanges if e.called.session == session and e.purpose == "main"]
     first = main[0].called.provider if main else ""
     own = [e for e in main if e.called.provider == first]
+    if len(own) == len(main) and main:  # it moved to another model, if at all
+        first = main[0].request.model
+        own = [e for e in main if e.request.model == first]
     left = own[-1] if own else None
     if left is None or left is main[-1] or not left.transient:
         return

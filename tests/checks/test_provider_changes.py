@@ -74,6 +74,27 @@ def test_a_session_that_never_comes_back_stays_away() -> None:
 
 
 @pytest.mark.parametrize(
+    ("models", "found"),
+    [
+        ("one two two two", ["provider_change.stays"]),
+        ("one two two one", []),
+        ("one one one one", []),
+    ],
+)
+def test_a_session_that_never_comes_back_to_its_model_stays_away(
+    models: str, found: list[str]
+) -> None:
+    first, *others = models.split()
+    story = Story().turn("one").fail(529, request={"model": first})
+    for hour, model in enumerate(others):
+        story.at_ms = 2 * hour * 3_600_000
+        if hour:
+            story.turn(f"later {hour}")
+        story.reply("yes", request={"model": model}).final()
+    assert codes(provider_change(story.end())) == found
+
+
+@pytest.mark.parametrize(
     ("hours", "told"),
     [((2,), {}), ((0.5, 0.9), {}), ((2, 3), {"back": True}), ((2, 3), {"status": 401})],
     ids=["once", "soon", "back", "for good"],

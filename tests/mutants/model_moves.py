@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from examples.agents import fallback
-from examples.agents.anthropic_rows import Row, calls_of, text_of
+from examples.agents.anthropic_rows import Passing, Row, calls_of, text_of
+from examples.agents.careful_sync import CarefulAgent
 from examples.agents.fallback import FallbackAgent, Route
 from harness import Brief
 from harness.agent import build
@@ -193,6 +194,41 @@ def moves_and_never_returns(brief: Brief) -> None:
     The careful agent with a second provider, and that.
     """
     MovesAndNeverReturns(brief).run()
+
+
+class SecondModelOfOneProvider(CarefulAgent):
+    """Asks another model of the same provider while the first one is left alone."""
+
+    def __init__(self, brief: Brief, route: Route) -> None:
+        super().__init__(brief)
+        self.route = route
+
+    def ask_once(self, request: Row) -> Row:
+        """One request to the model that is due."""
+        if self.route.is_away:
+            request = {**request, "model": "claude-haiku-4-5"}
+        try:
+            return super().ask_once(request)
+        except Passing:
+            self.route.failed()
+            raise
+
+
+def comes_back_to_its_model(brief: Brief) -> None:
+    """The second model answers for five minutes."""
+    SecondModelOfOneProvider(brief, Route()).run()
+
+
+@mutant(
+    breaks="model",
+    statement="One overload, and the small model of the same provider answers for ever",
+    scenario="second-provider-in-mid-turn",
+    killed_by="provider_change.stays",
+    look_alike=comes_back_to_its_model,
+)
+def stays_with_the_second_model(brief: Brief) -> None:
+    """The first model is never asked again."""
+    SecondModelOfOneProvider(brief, Left()).run()
 
 
 class MovesAndPaysAgain(FallbackAgent):

@@ -21,7 +21,7 @@ Question: TypeAlias = Literal[
     "run", "recording", "inbox", "outbox", "store",
     "turn", "request", "later_request", "tools_offered", "sub_agent", "child_end", "failed_child",
     "child_in_turn", "woken_turn", "large_result",
-    "overflow", "second_provider",
+    "overflow", "second_provider", "second_model",
     "failed_request", "temporary_failure", "retry_after", "vain_answer", "bad_answer",
     "cut_answer", "refused_answer", "truncated_answer", "unfinished_answer", "synthetic_answer",
     "non_ascii_answer", "text_blocks", "text_beside_call", "thought",

@@ -253,6 +253,9 @@ EVENTS: Mapping[Question, _Holds] = {
     "request": lambda t: bool(t.exchanges),
     "later_request": _goes_on,
     "second_provider": _second(lambda t: (("", e.called.provider) for e in t.exchanges)),
+    "second_model": _second(
+        lambda t: (("", f"{e.called.provider} {e.request.model}") for e in t.exchanges)
+    ),
     "tools_offered": _exchange(lambda e: e.request.tools_offered),
     "sub_agent": _exchange(lambda e: bool(e.called.parent)),
     "child_end": ends_in_order,

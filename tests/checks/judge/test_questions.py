@@ -143,6 +143,7 @@ WITH: Mapping[Question, tuple[Told, Told]] = {
     "turn": (QUIET, BARE),
     "request": (QUIET, lambda: _go().end()),
     "second_provider": (_moved, QUIET),
+    "second_model": (_moved, QUIET),
     "later_request": (lambda: _go().reply("a").reply("x").final().end(), QUIET),
     "tools_offered": (QUIET, lambda: _go().reply("x", tools=False).final().end()),
     "sub_agent": (lambda: _family(cancels=True), _two_sessions),
