@@ -51,6 +51,7 @@ from harness.checks.evidence.stored_messages import (
     paragraphs,
     same_text,
     squeeze,
+    stored_elsewhere,
     times_said,
     why_unanswered,
 )
@@ -215,6 +216,7 @@ def _in_store(trace: Trace, turn: Turn) -> Iterator[Case]:
     events = (turn.delivery.n, *rows.values(), turn.settled_n)
     if not rows:
         text = f"the message {turn.delivery.inbound.id} is not stored"
+        text += stored_elsewhere(trace, turn)
         found = Finding("inbound_exactly_once.lost", text, events, cause=Cause(subject="store"))
         yield Case("stored", [found], turn)
     elif len(rows) > may_be_stored(trace, turn, placed):

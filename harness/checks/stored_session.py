@@ -25,6 +25,7 @@ from harness.checks.evidence.stored_messages import (
     same_text,
     says,
     squeeze,
+    stored_elsewhere,
 )
 from harness.checks.evidence.turn_outcomes import WINDOW_RULES, claimed, is_a_reply
 from harness.core.history.events import Called, Ended, Stored, StoredRow
@@ -76,14 +77,13 @@ def _blanks(trace: Trace) -> Iterator[Finding]:
 def _lost(trace: Trace, turn: Turn) -> Iterator[Finding]:
     inbound = inbound_rows(trace, turn)
     if not inbound:
-        text = f"{turn.words}: the inbound message is not stored"
+        text = f"{turn.words}: the inbound message is not stored{stored_elsewhere(trace, turn)}"
         yield Finding("reload_equivalence.lost_inbound", text, (turn.opened_n, turn.settled_n))
-    for ending in turn.endings:
-        if not ending.request.text.strip():
-            continue
+    for ending in (each for each in turn.endings if each.request.text.strip()):
         replies = reply_rows(trace, turn, ending.request.text)
         if not replies and ending.request.kind == "final" and is_a_reply(ending):
             text = f"{turn.words}: the reply was delivered and is not stored"
+            text += stored_elsewhere(trace, turn)
             if other := [m.text for _, _, m in trace.rows_added(turn) if _is_reply(m)]:
                 text = f"{turn.words}: {difference(ending.request.text, other[-1])}"
             yield Finding("reload_equivalence.lost_reply", text, (ending.n, turn.settled_n))

@@ -124,6 +124,16 @@ def test_rows_of_another_session_are_not_those_of_the_turn() -> None:
         assert ("reload_equivalence.lost_reply" in found) == is_lost
 
 
+def test_what_the_store_has_under_another_session_is_told_as_that() -> None:
+    for said, where in (("1", ": the store has its words under the session a_b"), ("2", "")):
+        story = Story(stores=False, **OWN).turn("a").reply("1").final()
+        history = story.row(assistant(said), session="a_b").end()
+        lost = [f for f in reload_equivalence(history) if f.code == "reload_equivalence.lost_reply"]
+        assert (
+            lost[0].message == f"turn 1 of main: the reply was delivered and is not stored{where}"
+        )
+
+
 def test_two_sessions_may_have_calls_of_one_id() -> None:
     for session, found in (("other", []), ("main", ["reload_equivalence.duplicate"])):
         story = Story(stores=False, **OWN).turn("one")

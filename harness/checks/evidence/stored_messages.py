@@ -298,6 +298,17 @@ def accepted(trace: Trace) -> Iterator[Exchange]:
             yield exchange
 
 
+def stored_elsewhere(trace: Trace, turn: Turn) -> str:
+    """Under which other session a store keeps what is said in a turn, as where names of sessions
+    become alike in the names of files; else ""."""
+    said = {squeeze(turn.text), *(squeeze(ending.request.text) for ending in turn.endings)}
+    for row in (row for look in trace.stored if look.n > turn.opened_n for row in look.added):
+        text = trace.messages.get(row.digest, Message("user")).text
+        if row.session not in ("", turn.session) and squeeze(text) in said:
+            return f": the store has its words under the session {row.session}"
+    return ""
+
+
 def first_seen(trace: Trace) -> Iterator[tuple[Exchange, tuple[Node, ...]]]:
     """Yield each accepted request with the messages that no earlier accepted request had at that
     place."""
