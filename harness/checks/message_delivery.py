@@ -36,6 +36,7 @@ from harness.checks.evidence.messages_in_turn import (
     stretches,
 )
 from harness.checks.evidence.repeated_replies import (
+    is_kept_back,
     is_marked_copy,
     is_unsure_copy,
     may_repeat,
@@ -231,10 +232,11 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
     """A turn ends with exactly one final or error, and reports no success after a cancel.
 
     `missing`: it ends without one, its message is new, and the model did not say that the user gets
-    no reply (`silent` in the profile). `taken`: another process on the session has accepted the
-    message first, and the user is not told so. `twice`: it ends with several. `repeated`: the user
-    reads a part of a failed answer, and the next answer shows it again. `after_cancel`: a success
-    is reported after the cancel. A notice, an error or the status `cancelled` is not a success.
+    no reply (`silent` in the profile); or a kill comes first, and the stored reply is never sent.
+    `taken`: another process on the session has accepted the message first, and the user is not
+    told. `twice`: it ends with several. `repeated`: the user reads a part of a failed answer, and
+    the next one shows it again. `after_cancel`: a success is reported after it. A notice, an error
+    or the status `cancelled` is not a success.
     `misnamed`: the reply names an earlier message, which has its reply already, and no reply names
     this one.
 
@@ -259,6 +261,9 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
             if not turn.main and is_excused(marks, Case("", (), turn), (TAKEN,)):
                 text = f"{turn.words}: another process has taken its message, and nothing is said"
                 yield Case("taken", [Finding("outbound_once.taken", text, events)], turn)
+        if not (endings or is_silent(trace, turn)) and is_kept_back(trace, turn):
+            text = f"{turn.words}: its reply was stored before a kill, and the user never gets it"
+            yield Finding("outbound_once.missing", text, (turn.opened_n, turn.interrupted_n))
         for sending in turn.sendings:
             first = next(s for s in turn.sendings if s.request.text == sending.request.text)
             late = turn.cancelled_n and _is_after_cancel(turn, first)  # a retry repeats it

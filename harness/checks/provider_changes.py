@@ -40,8 +40,8 @@ def provider_change(
     `message`: the request to the other provider lacks the user's message of the turn. `past`: it
     has nothing of what was said before, so the conversation begins again. `stays`: a passing
     failure moved the session, and `turns` turns that begin `away_s` seconds later or more never ask
-    the first provider again. Where one provider has both models, the same holds for the first
-    model. `model`: the other provider is asked for a model of the first one, and answers 404.
+    the first provider again. So too for two models of one provider. `model`: the other provider is
+    asked for a model of the first one, and answers 404.
 
     Results that are lost on the way are `history_faithful.forgotten_result`, and forms that the
     other API does not take are `valid_request`. Not a finding: a request whose answer is not used,

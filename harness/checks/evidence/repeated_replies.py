@@ -74,3 +74,26 @@ def may_repeat(trace: Trace, turn: Turn, later: Sending) -> bool:
     is_whole = squeeze(first.request.text) in squeeze(later.request.text)
     said = (killed or _is_unconfirmed(first)) and _adds_to(meant, later) and is_whole
     return said or (killed and turn.store_failed)
+
+
+def is_kept_back(trace: Trace, turn: Turn) -> bool:
+    """Whether the store held the reply of a turn that a kill ended, and the user never gets it: the
+    agent goes on, and neither sends it, nor tells of the stop, nor answers the message again."""
+    last = turn.main[-1].reply if turn.main else None
+    is_ended = turn.interrupted_n and not turn.cancelled_n
+    if last is None or last.tool_uses or turn.delivery is None or not is_ended:
+        return False
+    words, name = squeeze(last.text), turn.delivery.inbound.id
+    stored = (m for _, _, m in trace.rows_added(turn) if m.role == "assistant" and not m.tool_uses)
+    if not words or all(squeeze(message.text) != words for message in stored):
+        return False
+    later = [s for s in trace.sendings if s.n > turn.interrupted_n]
+    told = (
+        words in squeeze(s.request.text) or name in s.named or s.request.kind != "final"
+        for s in later
+        if s.called.session == turn.session
+    )
+    came = [t for t in trace.turns.values() if t.delivery and t.opened_n > turn.interrupted_n]
+    comes_again = any(t.delivery and t.delivery.inbound.id == name for t in came)
+    goes_on = any(t.session == turn.session and t.endings for t in came)
+    return goes_on and not comes_again and not any(told)
