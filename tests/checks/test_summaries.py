@@ -154,6 +154,23 @@ def test_a_second_summary_is_written_from_the_first_or_from_all() -> None:
     assert codes(summary_informed(_again(*new))) == ["summary_informed.summary"]
 
 
+@pytest.mark.parametrize("said", ["", LIFT])
+def test_what_an_agent_writes_for_an_empty_result_is_its_own(said: str) -> None:
+    """Two calls of the stored session have one id, so the agent gives one of them another."""
+    calls = [use("list", id="same"), use("list", id="same")]
+    stored = [assistant(*calls), results(ToolResult("same", said), ToolResult("same", ""))]
+    story = Story().row(user(WISH), *stored, assistant(PLAN)).turn(NOW)
+    past = [
+        user(WISH),
+        assistant(use("list", id="same"), use("list", id="same-2")),
+        results(ToolResult("same", said or "(no output)"), ToolResult("same-2", "(no output)")),
+        assistant(PLAN),
+    ]
+    story.fail(400, "V23", refused=("V23",), tokens=900, messages=[*past, user(NOW)])
+    shown = told(f"User: {WISH}", f"Tool: {said}", f"Assistant: {PLAN}")
+    assert codes(summary_informed(summed(shown, story=story))) == []
+
+
 def test_a_kill_between_summary_and_use_explains_what_is_missing() -> None:
     story = refused()
     story.reply(SUMMARY, purpose="compact", messages=told(*LINES[:1])).killed()

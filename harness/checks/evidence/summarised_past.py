@@ -241,6 +241,7 @@ def _past(trace: Trace, change: Change) -> Iterator[Said]:
     had.update({id: len(texts) for id, texts in stored.items()})
     bare = {id for id, made in calls.items() if made > had[id]}
     asked = {use.id for e in trace.exchanges if e.reply for use in e.reply.tool_uses} | had.keys()
+    is_renamed = bool(bare) or max(calls.values(), default=0) > 1
     silent |= bare
     for message in change.before.node.messages:
         held = squeeze(message.text)
@@ -248,7 +249,7 @@ def _past(trace: Trace, change: Change) -> Iterator[Said]:
             if words and words in held and whose in ("", side(message)):
                 yield each
         # What an agent writes for a tool that said nothing is the agent's own.
-        told = (r for r in message.tool_results if not bare or r.id in asked)
+        told = (r for r in message.tool_results if not is_renamed or r.id in asked)
         for result in (r for r in told if r.id not in silent):
             if _is_stored(result, stored.get(result.id, ())):
                 yield Said("rest", result.text)
