@@ -307,8 +307,8 @@ def glossary() -> Mapping[str, str]:
     return {word: text for words, text in texts for word in words.split(", ")}
 
 
-_SEE = re.compile(r" See \[[^]]+\]\([^)]+\)\.")
-_LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")
+_SEE = re.compile(r" See \[[^][]+\]\([^()]+\)\.")
+_LINK = re.compile(r"\[([^][]+)\]\([^()]+\)")
 
 
 def spaced(word: str) -> str:

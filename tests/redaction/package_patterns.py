@@ -52,10 +52,22 @@ class PackagePattern(NamedTuple):
     is_anchored: bool
 
 
-def package_patterns() -> Iterator[PackagePattern]:
-    """The patterns of the package's code, then those of the table of secrets."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        yield from _of_file(path)
+TABLES = "tables of the package"
+
+
+def places() -> list[str]:
+    """The files of the package that may have patterns, and its tables; no file is parsed for it."""
+    texts = {path: path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
+    found = [path for path, text in texts.items() if re.search(r"\bre\.", text)]
+    return [*sorted(path.relative_to(PACKAGE).as_posix() for path in found), TABLES]
+
+
+def package_patterns(place: str) -> Iterator[PackagePattern]:
+    """The patterns of a file, or of the tables."""
+    yield from _of_tables() if place == TABLES else _of_file(PACKAGE / place)
+
+
+def _of_tables() -> Iterator[PackagePattern]:
     for shapes in (secret_patterns._IN_WORDS, secret_patterns._APART):
         for shape in shapes.shapes:
             pattern = secret_patterns._pattern(shape.pattern)
@@ -66,10 +78,7 @@ def package_patterns() -> Iterator[PackagePattern]:
 
 
 def _of_file(path: Path) -> Iterator[PackagePattern]:
-    text = path.read_text("utf-8")
-    if re.search(r"\bre\.", text) is None:  # parsing the whole package takes 2 s at each collection
-        return
-    nodes = [*ast.walk(ast.parse(text))]
+    nodes = [*ast.walk(ast.parse(path.read_text("utf-8")))]
     calls = [node for node in nodes if _is_pattern(node)]
     if not calls:
         return

@@ -13,6 +13,7 @@ import json
 import re
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from tests.redaction.package_patterns import (
     OF_LOCAL_NAMES,
     PackagePattern,
     package_patterns,
+    places,
     unread_files,
 )
 
@@ -35,12 +37,11 @@ _UNNOTICED_S = 0.004
 
 _RATIO_MOST = 9.0
 
-PATTERNS = [*package_patterns()]
-
 
 def test_the_patterns_of_the_package_are_found() -> None:
-    assert len(PATTERNS) > 350
-    assert {one.is_anchored for one in PATTERNS} == {True, False}
+    patterns = [one for place in places() for one in package_patterns(place)]
+    assert len(patterns) > 350
+    assert {one.is_anchored for one in patterns} == {True, False}
 
 
 def test_a_pattern_of_local_names_is_thought_of() -> None:
@@ -49,12 +50,13 @@ def test_a_pattern_of_local_names_is_thought_of() -> None:
 
 
 @pytest.mark.timed
-@pytest.mark.parametrize("one", PATTERNS, ids=lambda one: one.place)
-def test_a_pattern_is_linear(one: PackagePattern) -> None:
-    texts = zip(*(hostile_texts(one.pattern, size) for size in _SIZES), strict=True)
-    for series in texts:
-        given = [_as_of(one, text) for text in series]
-        _is_linear(lambda text: _searched(one, text), given)
+@pytest.mark.parametrize("place", places())
+def test_the_patterns_of_a_place_are_linear(place: str) -> None:
+    for one in package_patterns(place):
+        texts = zip(*(hostile_texts(one.pattern, size) for size in _SIZES), strict=True)
+        for series in texts:
+            given = [_as_of(one, text) for text in series]
+            _is_linear(partial(_searched, one), given, one.place)
 
 
 @pytest.mark.timed
@@ -77,13 +79,13 @@ def _searched(one: PackagePattern, text: Any) -> None:
             pass
 
 
-def _is_linear(does: Callable[[Any], object], series: list[Any]) -> None:
+def _is_linear(does: Callable[[Any], object], series: list[Any], place: str = "") -> None:
     *usual, longest = series
     for given in usual:
         taken = _cost_s(does, given)
         assert taken < 2, f"{taken:.1f} s for {given[:40]!r}… ({len(given)})"
     if taken > _UNNOTICED_S and _grows(does, *usual[-2:]):
-        assert not _grows(does, usual[-1], longest), f"not linear in {longest[:60]!r}…"
+        assert not _grows(does, usual[-1], longest), f"{place} is not linear in {longest[:60]!r}…"
 
 
 def _grows(does: Callable[[Any], object], shorter: Any, longer: Any) -> bool:

@@ -208,7 +208,7 @@ def escaped_sign(said: str, sent: str) -> str:
     return entity[0] if is_whole and squeeze(said) not in squeeze(sent) else ""
 
 
-FENCED = re.compile(r"(?ms)^ *(?:```|~~~)[^`\n]*\n(.*?\n.*?)\n *(?:```|~~~)")
+FENCED = re.compile(r"(?ms)^ *(?:```|~~~)[^`\n]*\n([^\n]*\n.*?)\n *(?:```|~~~)")
 """A block of code of two lines or more. A pattern, as the one above."""
 
 _LINES = 50
