@@ -6,7 +6,7 @@ start, only the last reply to the user must be present; an agent may leave out o
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator
 from itertools import islice, pairwise, takewhile
@@ -267,13 +267,13 @@ def _reply_twice(trace: Trace, turn: Turn) -> Iterator[Finding]:
     told = Counter(squeeze(s.request.text) for s in turn.sendings)
     if rows and not any(row.session for _, row, _ in rows):
         # A reader lets turns of several sessions be open: such rows may be those of another one.
-        first = bisect_right(trace.exchanges, turn.opened_n, key=lambda exchange: exchange.n)
+        first = bisect_left(trace.exchanges, turn.opened_n, key=lambda exchange: exchange.n)
+        near = islice(trace.exchanges, max(0, first - _BESIDE), None)
         until = rows[-1][0].n
-        within = [*takewhile(lambda e: e.n < until, islice(trace.exchanges, first, None))]
-        said |= Counter(squeeze(e.reply.text) for e in within if e.reply)
-        asked = {(e.called.session, e.called.turn) for e in within}
-        open_then = [trace.turns[key] for key in asked if key in trace.turns]
-        told |= Counter(squeeze(s.request.text) for each in open_then for s in each.sendings)
+        asked = {(e.called.session, e.called.turn) for e in takewhile(lambda e: e.n < until, near)}
+        beside = _open_at([trace.turns[key] for key in asked if key in trace.turns], turn.opened_n)
+        said |= Counter(squeeze(e.reply.text) for t in beside for e in t.exchanges if e.reply)
+        told |= Counter(squeeze(s.request.text) for each in beside for s in each.sendings)
     for ((before, _, _), one), ((event, row, _), two) in pairwise(zip(rows, texts, strict=True)):
         if one and one == two and texts.count(one) > max(said[one], told[one]):
             text = f"row {row.id} stores the reply of {turn.words} again"
