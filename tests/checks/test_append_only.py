@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 
 from harness.checks.append_only import append_only_prefix
-from harness.core.values.messages import Block, Message, Text, Thinking, ToolUse, assistant, user
+from harness.core.values.messages import (
+    Block,
+    Message,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    assistant,
+    results,
+    user,
+)
 from tests.checks.histories import Story, codes, use
 
 
@@ -80,6 +92,24 @@ def test_a_hint_that_is_said_once_and_an_answer_that_goes_on_are_fine() -> None:
     first = [user("a"), assistant("x")]
     story = _asked(first, [*first, user("hint")], [user("a"), assistant("x", "y"), user("b")])
     assert not list(append_only_prefix(story.end()))
+
+
+FORMS = [
+    (Text("a"),),
+    (Text("a", {"citations": []}),),
+    (Text("a"), Text("")),
+    "b",
+    (Text("b"),),
+]
+
+
+@pytest.mark.parametrize("content", FORMS)
+def test_a_result_may_be_a_text_or_its_block(content: Any) -> None:
+    begun, more = [user("a"), assistant(use("list", id="t"))], [assistant("x"), user("b")]
+    one, other = ([*begun, results(ToolResult("t", each)), *more] for each in ("a", content))
+    for lists in ([one, [*other, *more]], [other, [*one, *more]]):
+        found = codes(append_only_prefix(_asked(*lists).end()))
+        assert found == ([] if content == FORMS[0] else ["append_only_prefix.messages"])
 
 
 def test_a_compaction_or_a_refusal_between_excuses_another_beginning() -> None:

@@ -26,6 +26,7 @@ from harness.core.values.messages import (
     ToolResult,
     ToolUse,
     canonical,
+    reads_alike,
     side,
     without_blanks,
 )
@@ -49,7 +50,8 @@ class Node:
         """The list with one more message."""
         node = self.children.get(digest)
         if node is None:
-            node = self.children[digest] = Node(self, digest, message)
+            written = (old for old in self.children.values() if reads_alike(old.message, message))
+            node = self.children[digest] = next(written, None) or Node(self, digest, message)
         return node
 
     def first(self, depth: int) -> Node:
@@ -106,8 +108,7 @@ ENDINGS = frozenset({"final", "error"})
 
 
 _PIECE, _SHORTEST = 20, 4
-"""The characters at both ends of a text by which a part of a conversation is known. A text with
-fewer than the second number tells nothing."""
+"""The characters at both ends by which a text is known, and the fewest that tell anything."""
 
 
 class Crossing(msgspec.Struct, eq=False):
@@ -190,8 +191,7 @@ class Exchange(Crossing, eq=False):
 
     @property
     def is_unreadable(self) -> bool:
-        """Whether the network broke the answer off; an SDK reads an error's body before its
-        status."""
+        """Whether the network broke it off. An SDK reads an error's body before its status."""
         steps = self.answered.steps if self.answered else ()
         broken = any(isinstance(step, Close) for step in steps)
         return broken and self.is_bent_by("transport")

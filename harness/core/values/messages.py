@@ -187,6 +187,30 @@ def is_said_anew(
     return _count(words, messages) > _count(words, before) + by_others
 
 
+def reads_alike(one: Message, other: Message) -> bool:
+    """Whether two messages with results differ in their form alone.
+
+    A result that is a text and one of a single block with that text are the same to an API: the
+    text is the short form of the block. An agent writes a result as a block, and reads a text from
+    its store.
+    """
+    if not one.tool_results or len(one.blocks) != len(other.blocks) or one.role != other.role:
+        return False
+    return all(map(_is_same_block, one.blocks, other.blocks))
+
+
+def _is_same_block(one: Block, other: Block) -> bool:
+    if not (isinstance(one, ToolResult) and isinstance(other, ToolResult)):
+        return one == other
+    is_same = (one.id, one.is_error, one.text) == (other.id, other.is_error, other.text)
+    return is_same and _is_one_text(one) and _is_one_text(other)
+
+
+def _is_one_text(result: ToolResult) -> bool:
+    content = result.content
+    return isinstance(content, str) or content == (Text(result.text),)
+
+
 def _count(words: str, messages: Sequence[Message]) -> int:
     results = (result.text for message in messages for result in message.tool_results)
     texts = (*(message.text for message in messages), *results)
