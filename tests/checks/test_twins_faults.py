@@ -142,6 +142,7 @@ def test_failures_of_tools(steps: list[str], how: str, stores: bool) -> None:
 
 
 @given(TOLD | BROKEN, ENDS, STORES)
+@example(["breaks in a call", "tool", "reply"], "returned", True)
 def test_answers_that_break_off(steps: list[str], how: str, stores: bool) -> None:
     history = _played(steps, how, stores)
     assert _last(stream_error_handled(history)) == twins_streams.stream_error_handled(history)

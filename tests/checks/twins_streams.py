@@ -71,6 +71,10 @@ def _stored(
     marks = [n for n, m in rows if m.text.strip() and not _part_of(m, said)]
     if parts and not marks:
         yield "stream_error_handled.stored", parts[0]
+    # No step of the worlds says in a result that the call had broken off.
+    calls = {use.id for use in exchange.reply.tool_uses} if exchange.reply else set()
+    if told := [n for n, m in rows if calls & {result.id for result in m.tool_results}]:
+        yield "stream_error_handled.stored", told[0]
 
 
 def _has(exchange: Exchange, text: str) -> bool:
