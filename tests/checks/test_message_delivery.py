@@ -16,7 +16,7 @@ from harness.checks.message_delivery import (
     outbound_once,
     turn_serial,
 )
-from harness.core.values.messages import assistant, user
+from harness.core.values.messages import Message, Text, assistant, user
 from tests.checks.chronicle import ALL_SEAMS
 from tests.checks.histories import Story, codes, use
 
@@ -283,6 +283,19 @@ def test_an_equal_message_that_waits_is_no_overlap() -> None:
     story = Story().turn("one").reply(use("list"), messages=[user("one")]).take("one", "m2")
     story.tool().reply("1", messages=[user("one"), assistant(use("list"))])
     assert not list(turn_serial(_end(story, "m1", "1").end()))
+
+
+@pytest.mark.parametrize("again", [[], [user("old")]])
+def test_a_waiting_message_with_words_of_a_stored_session_is_no_overlap(
+    again: list[Message],
+) -> None:
+    """The first request fails, and is made again when a message has come that says the same."""
+    asked = [Message("user", (Text("old"), Text("one")))]
+    story = Story().turn("one").fail(529, messages=asked).take("old", "m2", reader=True)
+    _end(story.reply("1", messages=[*asked, *again]), "m1", "1")
+    story.take("", "m2").reply("2", messages=[*asked, assistant("1"), user("old")])
+    found = codes(turn_serial(_end(story, "m2", "2").end()))
+    assert found == (["turn_serial.overlap"] if again else [])
 
 
 def test_messages_that_wait_in_a_queue_are_no_overlap() -> None:

@@ -213,5 +213,9 @@ def _first(turn: Turn, opened_n: int, last_n: int, requests: _Requests) -> int:
 
 
 def _is_anew(text: str, requests: _Requests, place: int) -> bool:
-    node, before = requests[place][0].node, requests[place - 1][0].node.messages if place else ()
-    return is_said_anew(text, node.newest(), node.messages, before)
+    exchange, last = requests[place][0], requests[place - 1][0] if place else None
+    # A request that failed is made again as it was, and a stored session may begin with the words.
+    if last is not None and last.node is exchange.node and not last.succeeded:
+        return False
+    before = last.node.messages if last else ()
+    return is_said_anew(text, exchange.node.newest(), exchange.node.messages, before)
