@@ -61,8 +61,7 @@ EARLIER = 50
 """How many turns before a reply are looked through for its words."""
 
 NOTE_WORDS = 3
-"""The words of a note that an answer is cut; with a number, two are enough. A bare "(cut)" says
-neither how much is gone nor where it is."""
+"""The words of a note that an answer is cut; with a number, two. A bare "(cut)" says too little."""
 
 _CUT_STATUSES = TRUNCATED_STOPS | {"truncated", "incomplete", "partial", "cut"}
 """The statuses by which an agent says that its reply is a part of the answer."""
@@ -94,10 +93,12 @@ class _Reply:
         return self.text(last)
 
     @cached_property
-    def continued(self) -> str:
-        """The answer after the truncated ones that it goes on from: a cut may be inside a word."""
+    def wordings(self) -> set[str]:
+        """The answer; with its blocks joined, as SDKs do; after truncated ones, cut in a word."""
+        blocks = spoken(self.trace, self.main[-1]) if self.said else ()
         cut = takewhile(lambda e: e.stop in TRUNCATED_STOPS, reversed(self.main[:-1]))
-        return "".join([*reversed([self.text(e) for e in cut]), self.said])
+        whole = "".join([*reversed([self.text(e) for e in cut]), self.said])
+        return {self.said, "".join(blocks), whole}
 
     def text(self, exchange: Exchange) -> str:
         """The text of an answer that is for the user."""
@@ -124,9 +125,7 @@ class _Reply:
         """Whether the user reads a whole text, or a value of a text that is JSON."""
         if any(self._holds(said, read) for read in self.reads):
             return True
-        return any(
-            is_asked(value) and not lost_parts(value, self.read) for value in values_in(said)
-        )
+        return any(is_asked(v) and not lost_parts(v, self.read) for v in values_in(said))
 
     def _holds(self, said: str, read: Spelt) -> bool:
         if not lost_parts(said, read):
@@ -199,7 +198,7 @@ def _is_blank(reply: _Reply) -> bool:
 
 
 def _broken(reply: _Reply) -> _Broken | None:
-    if any(map(reply.has, {reply.said, reply.continued})):
+    if any(map(reply.has, reply.wordings)):
         added = _doubled(reply) or _continuation(reply) or _stale(reply) or _thought(reply)
         return added or _written(reply)
     if doubled := _doubled(reply):
@@ -218,8 +217,7 @@ def _is_beside(reply: _Reply, exchange: Exchange) -> bool:
 
 
 def _is_misplaced(reply: _Reply) -> bool:
-    """Whether the last request may be of another session: agents of several sessions need not name
-    the session of a request, and this one lacks the turn's message."""
+    """Whether the last request, which lacks the turn's message, may be of another session."""
     text = squeeze(reply.turn.text)
     nodes = reply.main[-1].node.back()
     return len({d.inbound.session for d in reply.trace.deliveries}) > 1 and not any(
@@ -335,7 +333,9 @@ def _in_its_place(reply: _Reply) -> _Broken | None:
 def _of_another_turn(reply: _Reply) -> _Broken | None:
     for turn in reversed(reply.trace.turns.values()):
         for exchange in turn.main:
-            if turn is not reply.turn and exchange.n < reply.final.n and reply.shows(exchange):
+            if turn is reply.turn or exchange.n > reply.final.n or not reply.shows(exchange):
+                continue
+            if lost_parts(reply.text(exchange), Spelt(reply.said)):  # the answer may quote it
                 rule = "other" if turn.session == reply.turn.session else "session"
                 words = f"an answer of {turn.words}, and not the one of {reply.turn.words}"
                 return _Broken(rule, words, exchange.n)
@@ -374,8 +374,7 @@ def _cut(reply: _Reply) -> _Broken | None:
 
 
 def _is_noted(reply: _Reply) -> bool:
-    """Whether the user reads a note that words are missing. An answer that is as long as before
-    has none: its words are other words."""
+    """Whether the user reads a note that words are missing. One of the old length has none."""
     own = _own_words(reply)
     is_told = len(own) >= NOTE_WORDS or (len(own) > 1 and any(map(str.isdigit, "".join(own))))
     text = reply.read.text

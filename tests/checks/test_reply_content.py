@@ -161,16 +161,6 @@ def test_a_blocked_answer_does_not_stay_as_said() -> None:
     assert not _rules(dropped.turn("Why?").reply("Because.").final())
 
 
-def test_each_text_block_is_read() -> None:
-    blocks = Text("You need flour and yeast."), Text("Knead it for ten minutes.")
-    both = Story().turn("go").reply(*blocks)
-    assert not _rules(both.final("You need flour and yeast.\n\nKnead it for ten minutes."))
-    for block, which in zip(blocks, ("the first", "1"), strict=True):
-        story = Story().turn("go").reply(*blocks).final(block.text)
-        assert _rules(story) == ["blocks"]
-        assert f"only {which} of 2 text blocks" in _first(story)
-
-
 def _beside_a_call() -> Story:
     story = Story().turn("go").reply("I will look at the oven.", use("list")).tool()
     return story.reply("It is hot enough for bread.")
