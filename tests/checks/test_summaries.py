@@ -93,6 +93,14 @@ def test_a_model_that_is_shown_the_past_may_sum_it_up(name: str) -> None:
     assert codes(summary_used(history)) == []
 
 
+@pytest.mark.parametrize(("end", "found"), [("kroner.", []), ("", ["summary_informed.rest"])])
+def test_the_blocks_of_an_answer_may_be_joined(end: str, found: list[str]) -> None:
+    story = Story().turn(WISH).reply(Text("It costs nine hundred [a"), Text("night] kroner."))
+    story = refused(story.final().turn(NOW))
+    shown = told(f"User: {WISH}", f"Assistant: It costs nine hundred [anight] {end}")
+    assert codes(summary_informed(summed(shown, story=story))) == found
+
+
 def test_what_stays_needs_no_summary() -> None:
     story = refused()
     story.reply(SUMMARY, purpose="compact", messages=told(*LINES[1:]))

@@ -149,7 +149,8 @@ class Change:
         `is_noted`: a notice elsewhere in the request may speak of this text.
         """
         shown = self.shown_now if said.kind == "summary" else self.shown
-        if not lost_parts(said.text, shown):
+        # SDKs put nothing between the blocks of an answer, so two words may be one.
+        if not lost_parts(said.text, shown) or squeeze(said.text) in squeeze(shown.text):
             return True
         if len(self.compaction.calls) > 1 and _is_in_parts(said.text, shown):
             return True
