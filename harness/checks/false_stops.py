@@ -87,7 +87,7 @@ def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | C
     the stop. A failed answer of the model excuses it until the model has answered well. A final
     with the status `waiting` excuses it, because it asks the user first; so does a message with a
     question mark, if the next turn runs or refuses the calls that it left open. So does a turn
-    that has lasted four hours or cost a million tokens, because its budget may be spent.
+    that lasted nearly four hours or cost a million tokens, because its budget may be spent.
     `budget_ceiling.tokens` of the profile says the budget; then a turn below four fifths of it is
     not excused. Such an agent counts a usage twice, or the turns before. A success with a new
     result starts the count again: a failure, a success and two more failures are not three in a
@@ -287,7 +287,7 @@ def _is_dear(trace: Trace, turn: Turn, n: int) -> bool:
     )
     most = _own_budget(trace)
     is_spent = _spent(turn, n) >= (MAX_TOKENS if most is None else NEARLY * most)
-    return is_spent or lasted_ms >= MAX_LASTING_S * 1000
+    return is_spent or lasted_ms >= NEARLY * MAX_LASTING_S * 1000
 
 
 def _own_budget(trace: Trace) -> int | None:

@@ -214,8 +214,8 @@ def test_the_time_that_an_answer_takes_counts_for_the_budget() -> None:
         story = _poll(1).reply(use("poll"), steps=steps)
         return codes(no_false_stop(story.final("stopped", status="failed").end()))
 
-    assert stopped(Wait(14400000)) == []
-    assert stopped(Wait(14000000)) == ["no_false_stop.ended"]
+    assert stopped(Wait(14_399_000)) == []
+    assert stopped(Wait(11_000_000)) == ["no_false_stop.ended"]
 
 
 def test_a_tool_that_failed_again_and_again_may_be_stopped_whatever_others_did_between() -> None:
