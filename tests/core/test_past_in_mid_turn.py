@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from harness.core.history.history import History
 from harness.core.history.past import Past
 from harness.core.values.calls import InboxRequest, ModelRequest, OutboxRequest
@@ -41,6 +43,22 @@ def test_a_turn_that_a_kill_cut_is_ended_by_its_reply_and_the_next_one_begins() 
     history.called(key=key, seam="outbox", session="main", request=reply)
     history.answered(key=key, seam="outbox")
     assert (past.turn("main"), past.open_inbound("main")) == (2, "m2")
+
+
+@pytest.mark.parametrize("calls", [0, 1])
+def test_a_kill_takes_back_a_turn_of_which_no_event_tells(calls: int) -> None:
+    """The end of m1's turn has begun that of m2, which comes again after the kill."""
+    history, past = working(("m2", "main"))
+    reply = OutboxRequest("final", "Bob is a builder.", in_reply_to="m1")
+    history.called(key="main/outbox#1", seam="outbox", session="main", request=reply)
+    history.answered(key="main/outbox#1", seam="outbox")
+    for number in range(calls):
+        key = f"main/model#{2 + number}"
+        history.called(key=key, seam="model", session="main", request=MODEL, turn=2)
+    history.killed(at="main/model#2")
+    assert past.turn("main") == 1 + calls
+    read(history, "m2")
+    assert (past.turn("main"), past.open_inbound("main")) == (2 + calls, "m2")
 
 
 def _cut_and_told_ahead() -> tuple[History, Past]:

@@ -23,30 +23,26 @@ from harness.core.values.messages import Json, canonical
 from harness.core.values.profile import NO_PROFILE
 
 MessageName: TypeAlias = tuple[str, str]
-"""A session and the id of one of its inbound messages. Many channels count the messages of each
-chat from 1, so an id alone names several."""
+"""A session and the id of one of its inbound messages: each chat may count its own from 1."""
 
 
 class Past:
     """Running counters over the events of one history; only the history writes them.
 
-    By session, `asked` holds the ids of the calls in the model's newest main answer, and `ran` is
-    the newest tool run; `turn_calls` counts the model's calls since the last message. `children`
-    are the sessions of sub-agents, and `child_calls` counts their model calls. `failed`
-    holds the ids of the calls whose tool failed. `taken_back` counts the deliveries that a kill or
-    a refusal undid, by message. `downtime_ms` is the time between the lives of the agent. `profile`
-    says what the agent does with messages in mid-turn. `decided` holds the user's answers by
-    session and question, each with the time at which it comes; one that always allows a tool stands
-    under its name too. `last_decided` is the newest of each session. `asked_of` counts the
-    model's calls by purpose, provider and model.
+    By session, `asked` holds the ids of the calls in the model's newest main answer, `ran` is the
+    newest tool run, and `turn_calls` counts the model's calls since the last message. `children`
+    are the sessions of sub-agents, `child_calls` counts their model calls, and `failed` holds the
+    ids of the calls that failed. `taken_back` counts the deliveries that a kill or a refusal undid,
+    by message. `downtime_ms` is the time between the lives of the agent. `profile` says what the
+    agent does with messages in mid-turn. `decided` holds the user's answers by session and
+    question, each with the time at which it comes; one that always allows a tool stands under its
+    name too. `last_decided` is the newest of each session. `asked_of` counts the model's calls.
     """
 
     def __init__(self) -> None:
-        self.calls: Counter[str] = Counter()
+        self.calls, self.tool_calls = Counter[str](), Counter[str]()
         self.session_calls: Counter[tuple[str, str]] = Counter()
-        self.tool_calls: Counter[str] = Counter()
-        self.store_calls: Counter[str] = Counter()
-        self.purpose_calls: Counter[str] = Counter()
+        self.store_calls, self.purpose_calls = Counter[str](), Counter[str]()
         self.asked_of: Counter[tuple[str, str, str]] = Counter()
         self.turn_calls: Counter[str] = Counter()
         self.children, self.child_calls = set[str](), 0
@@ -70,6 +66,7 @@ class Past:
         self._turns: Counter[str] = Counter()
         self._open: dict[str, str] = {}
         self._waiting: dict[str, list[str]] = {}
+        self._untouched: dict[str, str] = {}
         self._has_reader = False
         self._ending: dict[str, tuple[str, OutboxRequest]] = {}
         self._cut: dict[str, str] = {}
@@ -118,8 +115,7 @@ class Past:
 
     @property
     def others_waiting(self) -> tuple[tuple[str, str], ...]:
-        """The messages, by session and text, whose sessions have no open turn: they wait, or a kill
-        cut their turn."""
+        """The messages, by session and text, that wait or that a kill cut, without an open turn."""
         cut = ((session, [name]) for session, name in self._cut.items())
         return tuple(
             (session, self.inbounds.get((session, name), {}).get("text", ""))
@@ -144,8 +140,8 @@ class Past:
 
     @property
     def working_session(self) -> str:
-        """The session in progress: the open one that began last, or that a reader's agent asked the
-        model for last; else the first that waits, else `main`."""
+        """The open session that began last, or that a reader's agent asked the model for last; else
+        the first that waits, else `main`."""
         return next(reversed(self._open), "") or next(iter(self._waiting), "main")
 
     def is_worked_on(self, message: MessageName) -> bool:
@@ -160,15 +156,13 @@ class Past:
         return session in self._unanswered and session != self._last_delivered
 
     def open_inbound(self, session: str) -> str:
-        """The id of the session's inbound message in progress; "" if the session is idle. A kill
-        ends no work on a message, which a restart may go on with."""
+        """The id of the session's message in progress, which a kill does not end; "" for none."""
         return self._open.get(session) or self._cut.get(session, "")
 
     def is_answered(self, name: str) -> bool:
         """Whether a call was answered, by its key or as the number of its seam (`model#3`).
 
-        This needs no memory for closed calls. The calls of a seam are numbered, so a call that was
-        made is answered unless it is still open.
+        The calls of a seam are numbered, so one that was made is answered unless it is still open.
         """
         lane, _, number = name.rpartition("#")
         session, _, seam = lane.rpartition("/")
@@ -199,6 +193,8 @@ class Past:
         ordinal = f"{seam}#{n}"
         if self._waiting and seam != "inbox" and turn > self.turn(session):
             self._begin_waiting(session)
+        if seam != "inbox":
+            self._untouched.pop(session, None)
         if seam == "model":
             self._see_model(session, request)
             self._see_purpose(session, request, purpose, provider, parent)
@@ -330,8 +326,11 @@ class Past:
         self._unconfirmed = None
 
     def see_killed(self) -> None:
-        """Record a kill of the agent. Its inbox delivers an unconfirmed message again; an agent
-        confirms a message when it asks for the next."""
+        """Record a kill. The inbox delivers a message again that the agent has not confirmed."""
+        session, name = self._unconfirmed or ("", "")
+        if name and self._untouched.pop(session, "") == name:
+            self._turns[session] -= 1  # its turn had begun by the end of the last, and in no event
+            self._open.pop(session, None)
         self._take_back()
         if self._has_reader:
             self._cut.update(self._open)
@@ -387,6 +386,7 @@ class Past:
         """Begin the turn of the first message that came during the one that has ended."""
         if names := self.waiting(session):
             self._begin(session, names[0])
+            self._untouched[session] = names[0]
             self._stop_waiting(session, names[:1])
 
     def _see_reached(self, session: str, took: tuple[str, ...]) -> None:
