@@ -29,9 +29,9 @@ MessageName: TypeAlias = tuple[str, str]
 class Past:
     """Running counters over the events of one history; only the history writes them.
 
-    By session, `asked` holds the ids of the calls in the model's newest main answer, `ran` is the
-    newest tool run, and `turn_calls` counts the model's calls since the last message. `children`
-    are the sessions of sub-agents, `child_calls` counts their model calls, and `failed` holds the
+    By session, `asked` holds the ids of the calls in the model's newest main answer, and `ran` is
+    the newest tool run. `turn_calls` counts the model's calls since the last message. `children`
+    are the sessions of sub-agents, and `child_calls` counts their model calls. `failed` holds the
     ids of the calls that failed. `taken_back` counts the deliveries that a kill or a refusal undid,
     by message. `downtime_ms` is the time between the lives of the agent. `profile` says what the
     agent does with messages in mid-turn. `decided` holds the user's answers by session and
@@ -193,8 +193,7 @@ class Past:
         ordinal = f"{seam}#{n}"
         if self._waiting and seam != "inbox" and turn > self.turn(session):
             self._begin_waiting(session)
-        if seam != "inbox":
-            self._untouched.pop(session, None)
+        self._untouched.pop(session if seam != "inbox" else "", None)
         if seam == "model":
             self._see_model(session, request)
             self._see_purpose(session, request, purpose, provider, parent)
