@@ -60,15 +60,15 @@ def mark(items: Sequence[pytest.Item]) -> None:
             item.add_marker(pytest.mark.real)
             item.add_marker(pytest.mark.nightly)
         if not long_tests().isdisjoint((item.nodeid, name)):
-            _is_long(item)
+            _make_long(item)
         if (share := night_shares().get(name)) is not None:
             if not share or cases[name] % share:
                 item.add_marker(pytest.mark.nightly)
-                _is_long(item)
+                _make_long(item)
             cases[name] += 1
 
 
-def _is_long(item: pytest.Item) -> None:
+def _make_long(item: pytest.Item) -> None:
     if not item.get_closest_marker("real"):
         item.add_marker(pytest.mark.real)
         item.add_marker(pytest.mark.long)  # for `make fuzz`, which leaves out real components

@@ -48,10 +48,10 @@ class Node:
 
     def child(self, digest: str, message: Message) -> Node:
         """The list with one more message."""
-        node = self.children.get(digest)
-        if node is None:
-            written = (old for old in self.children.values() if reads_alike(old.message, message))
-            node = self.children[digest] = next(written, None) or Node(self, digest, message)
+        if (node := self.children.get(digest)) is None:
+            others = self.children.values() if message.tool_results else ()
+            alike = (each for each in others if reads_alike(each.message, message))
+            node = self.children[digest] = next(alike, None) or Node(self, digest, message)
         return node
 
     def first(self, depth: int) -> Node:
