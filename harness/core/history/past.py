@@ -32,11 +32,12 @@ class Past:
     By session, `asked` holds the ids of the calls in the model's newest main answer, and `ran` is
     the newest tool run. `turn_calls` counts the model's calls since the last message. `children`
     are the sessions of sub-agents, and `child_calls` counts their model calls. `failed` holds the
-    ids of the calls that failed. `taken_back` counts the deliveries that a kill or a refusal undid,
-    by message. `downtime_ms` is the time between the lives of the agent. `profile` says what the
-    agent does with messages in mid-turn. `decided` holds the user's answers by session and
-    question, each with the time at which it comes; one that always allows a tool stands under its
-    name too. `last_decided` is the newest of each session. `asked_of` counts the model's calls.
+    ids of the calls that failed, `finished` the messages that had their reply. `taken_back` counts
+    the deliveries that a kill or a refusal undid, by message. `downtime_ms` is the time between the
+    lives of the agent. `profile` says what the agent does with messages in mid-turn. `decided`
+    holds the user's answers by session and question, each with the time at which it comes; one that
+    always allows a tool stands under its name too. `last_decided` is the newest of each session.
+    `asked_of` counts the model's calls.
     """
 
     def __init__(self) -> None:
@@ -70,7 +71,7 @@ class Past:
         self._has_reader = False
         self._ending: dict[str, tuple[str, OutboxRequest]] = {}
         self._cut: dict[str, str] = {}
-        self._given, self._done = set[MessageName](), set[MessageName]()
+        self._given, self.finished = set[MessageName](), set[MessageName]()
         self._refused, self._unanswered = set[str](), set[str]()
         self._took: dict[str, tuple[str, ...]] = {}
         self._came_before_stop: dict[str, tuple[str, ...]] = {}
@@ -99,7 +100,7 @@ class Past:
     def comes_in_turn(self) -> bool:
         """Whether a message that is given now comes during a turn, which it does not end."""
         # An agent drops a message that it has answered, and says nothing about it.
-        is_new = bool(self._open.items() - self._done)
+        is_new = bool(self._open.items() - self.finished)
         works = is_new or any(self.turn_calls[session] > 0 for session in self._open)
         return self._has_reader and (works or bool(self._waiting))
 
@@ -191,7 +192,7 @@ class Past:
         self.calls[seam] = n = self.calls.get(seam, 0) + 1
         self.session_calls[session, seam] += 1
         ordinal = f"{seam}#{n}"
-        if self._waiting and seam != "inbox" and turn > self.turn(session):
+        while session in self._waiting and seam != "inbox" and turn > self.turn(session):
             self._begin_waiting(session)
         self._untouched.pop(session if seam != "inbox" else "", None)
         if seam == "model":
@@ -268,7 +269,7 @@ class Past:
             ended += tuple(name for name in request.answers if name in stopped)
             self._stop_waiting(session, ended)
         self._open.pop(session, None)
-        self._done.update((session, name) for name in ended)
+        self.finished.update((session, name) for name in ended)
         self._cut.pop(session, None)
         self._unanswered.discard(session)
         self._begin_waiting(session)

@@ -6,7 +6,7 @@ So equal words count as often as they are new.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import takewhile
 
 from harness.core.history.events import Answered
@@ -37,7 +37,11 @@ def reached(
     sent = without_blanks("\n".join(said))
     # After the first results the turn's own message is before them: equal words are new ones.
     is_read = past.turn_calls[session] and any(m.tool_results for m in newest)
-    if own := "" if is_read else _words(past, session, past.open_inbound(session)):
+    opened = past.open_inbound(session)
+    own = "" if is_read else _words(past, session, opened)
+    is_passed = (session, opened) in past.finished and not past.turn_calls[session]
+    is_passed = is_passed and own not in sent
+    if own:
         sent = sent.replace(own, "\n", 1)
     held = tuple(_held(words, sent))
     if past.is_open(session):  # without an open turn, a request is for what waits
@@ -46,10 +50,21 @@ def reached(
     # What is asked again as it was holds no message that has come since: equal words are old.
     held = held if reading.added or not past.is_open(session) else ()
     is_next = past.profile.inbound_policy(session) == "interrupt" and past.turn_calls[session]
-    begins = held and (is_next or past.reply_refused(session))
+    begins = held and (is_next or is_passed or past.reply_refused(session))
     if begins or (not past.is_open(session) and (held or not turn)):
-        return turn + 1, tuple(name for name in held if name != waiting[0])
+        n = _first_begun(past, session, held)
+        return turn + 1 + n, tuple(name for name in held if name != waiting[n])
     return turn, held
+
+
+def _first_begun(past: Past, session: str, held: Collection[str]) -> int:
+    """The place, among those that wait, of the message that opens the turn.
+
+    A message that comes again after its answer is dropped, and no event says so. The request tells:
+    it holds a later message, and not that one.
+    """
+    passed = takewhile(lambda name: (session, name) in past.finished, past.waiting(session))
+    return sum(name not in held for name in passed) if held else 0
 
 
 def _told(history: History, session: str) -> Iterator[str]:

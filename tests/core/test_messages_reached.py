@@ -1,0 +1,60 @@
+"""Which turn a request belongs to, where a message that was answered has come again."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.core.history.history import History
+from harness.core.transition.messages_reached import reached
+from harness.core.transition.ports import Reading
+from harness.core.values.calls import InboxRequest, ModelRequest, OutboxRequest
+from harness.core.values.messages import Message, Text
+
+TEXTS = {"m1": "What is my name?", "s1": "hello", "m2": "Are you still there?"}
+ASKED, LATER = TEXTS["m1"], TEXTS["m2"]
+
+
+def read(history: History, name: str) -> None:
+    """A reader asks, and gets this message."""
+    session = "side" if name == "s1" else "main"
+    key = f"{session}/inbox#{history.past.calls['inbox'] + 1}"
+    history.called(key=key, seam="inbox", session=session, request=InboxRequest(reader=True))
+    value = {"id": name, "session": session, "text": TEXTS[name]}
+    history.answered(key=key, seam="inbox", value=value)
+
+
+def answered_and_again(*names: str) -> History:
+    """m1 has had its reply; after a restart these messages come."""
+    history, request = History(), ModelRequest("m", ())
+    read(history, "m1")
+    history.called(key="main/model#1", seam="model", session="main", turn=1, request=request)
+    reply = OutboxRequest("final", "Bob.", in_reply_to="m1")
+    history.called(key="main/outbox#1", seam="outbox", session="main", turn=1, request=reply)
+    history.answered(key="main/outbox#1", seam="outbox")
+    history.killed(at="main/outbox#1")
+    for name in names:
+        read(history, name)
+    return history
+
+
+@pytest.mark.parametrize(
+    ("names", "begun"), [(("s1", "m1", "m2"), 1), (("m1", "s1", "m2"), 2)], ids=["waits", "begun"]
+)
+@pytest.mark.parametrize("is_dropped", [False, True])
+def test_the_request_says_whether_what_came_again_was_dropped(
+    names: tuple[str, ...], begun: int, is_dropped: bool
+) -> None:
+    history = answered_and_again(*names)
+    assert history.past.turn("main") == begun
+    said = (LATER,) if is_dropped else (ASKED, LATER)
+    before = [Message("user", (Text(ASKED),)), Message("assistant", (Text("Bob."),))]
+    added = tuple(Message("user", (Text(text),)) for text in said)
+    reading = Reading(model="m", messages=[*before, *added], keep=2, added=added)
+    found = reached(history, "main", reading, before)
+    assert found == ((3, ()) if is_dropped else (2, ("m2",)))
+    request = ModelRequest("m", (), took=found[1])
+    key, turn = "main/model#2", found[0]
+    history.called(key=key, seam="model", session="main", turn=turn, request=request)
+    past = history.past
+    assert (past.turn("main"), past.open_inbound("main")) == (turn, "m2" if is_dropped else "m1")
+    assert past.waiting("main") == ()
