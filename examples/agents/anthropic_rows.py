@@ -411,7 +411,9 @@ def spoken(row: Row) -> str:
             case "tool_use":
                 words.append(f"[calls {block['name']} {json.dumps(block['input'])}]")
             case "tool_result":
-                words.append(f"[result: {clip(str(block['content']), 2000)}]")
+                content = block["content"]
+                text = content if isinstance(content, str) else flat(content)
+                words.append(f"[result: {clip(text, 2000)}]")
     return clean(f"{row['role']}: {' '.join(words)}")
 
 
@@ -429,8 +431,7 @@ def stored(row: Row) -> Message:
                 given = json.loads(clean(json.dumps(block["input"])))
                 blocks.append(ToolUse(block["id"], block["name"], given))
             case "tool_result":
-                content = block["content"]
-                content = content if isinstance(content, str) else flat(content)
+                content = as_stored(block["content"])
                 blocks.append(ToolResult(block["tool_use_id"], content, "is_error" in block))
             case "server_tool_use" | "web_search_tool_result":  # a paused answer ends with these
                 blocks.append(Opaque(block["type"], block))
@@ -440,6 +441,27 @@ def stored(row: Row) -> Message:
 def flat(content: list[Row]) -> str:
     """The content of a result as a text."""
     return "\n".join(part.get("text", "(A picture was here.)") for part in content)
+
+
+def as_stored(content: str | list[Row]) -> str | tuple[Text | Opaque, ...]:
+    """The content of a result as the store keeps it.
+
+    The provider bills a prompt again from the first change on, so a result that was sent as blocks
+    comes back as the same blocks.
+    """
+    if isinstance(content, str):
+        return content
+    return tuple(
+        Text(clean(part["text"])) if part["type"] == "text" else Opaque(part["type"], part)
+        for part in content
+    )
+
+
+def as_sent(content: str | tuple[Text | Opaque, ...]) -> str | list[Row]:
+    """The content of a stored result as it stood in a request."""
+    if isinstance(content, str):
+        return content
+    return [{"type": "text", "text": b.text} if isinstance(b, Text) else b.value for b in content]
 
 
 def row_of(stored_row: Any) -> Row:
@@ -453,7 +475,7 @@ def row_of(stored_row: Any) -> Row:
                 call = {"id": block.id, "name": block.name, "input": block.input}
                 content.append({"type": "tool_use", **call})
             case ToolResult():
-                content.append(result(block.id, block.text, block.is_error))
+                content.append(result(block.id, as_sent(block.content), block.is_error))
             case Opaque(kind="server_tool_use" | "web_search_tool_result"):
                 content.append(block.value)
     role, inbound = stored_row.message.role, stored_row.inbound

@@ -11,6 +11,7 @@ What has no state stands in `anthropic_rows.py`. Take the parts that you lack:
 
 from __future__ import annotations
 
+import copy
 import json
 import random
 import re
@@ -361,9 +362,8 @@ class CarefulAgent:
         """What the tool answered, and whether it failed."""
         try:
             tool = self.tools[call["name"]]
-            answer = tool.call(
-                call["input"], id=call["asked_id"], session=self.session, timeout_s=TOOL_S
-            )
+            given = copy.deepcopy(call["input"])  # a tool may change what it is given
+            answer = tool.call(given, id=call["asked_id"], session=self.session, timeout_s=TOOL_S)
         except ToolError as error:
             return words_of(error), True
         except TimeoutError:
@@ -473,7 +473,9 @@ class CarefulAgent:
         self.begin_turn(turn.inbound)
         rows = self.rows[turn.inbound.session]
         self.taken.add((turn.inbound.session, turn.inbound.id))
-        open_calls = calls_of(rows[-1]["content"]) if rows else []
+        if not rows:  # the store has lost the session, and the turn is all that is known of it
+            self.append(said("user", turn.inbound.text))
+        open_calls = calls_of(rows[-1]["content"])
         if open_calls:
             self.append(
                 {"role": "user", "content": [result(c["id"], UNKNOWN, True) for c in open_calls]}

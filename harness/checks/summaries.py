@@ -173,7 +173,7 @@ _ERROR = re.compile(
 
 _SAID_SO = re.compile(
     r"omit|leftout|trunc|drop|remov|skip|clear|toolong|lost|fail|available|couldnot|cannot|unable"
-    r"|earlier|missing|without|forg|incomplete|nosummary",
+    r"|earlier|missing|without|forg|incomplete|nosummary|shorten|clipped|abridg",
     re.IGNORECASE,
 )
 """Words of a note that what was said before is not there."""

@@ -12,6 +12,7 @@ from harness.checks.judge import judge
 from harness.checks.stored_session import reload_equivalence
 from harness.core.history.events import StoredRow
 from harness.core.history.history import History
+from harness.core.values.calls import StoreRequest
 from harness.core.values.messages import (
     Message,
     Text,
@@ -151,6 +152,18 @@ def test_a_session_that_begins_with_repeated_rows_is_taken_as_it_is() -> None:
     assert not list(reload_equivalence(story.end()))
     again = Story().row(call).turn("one").row(call).reply("x").final()
     assert codes(reload_equivalence(again.end())) == ["reload_equivalence.duplicate"]
+
+
+@pytest.mark.parametrize(("laid", "found"), [(2, []), (1, ["reload_equivalence.duplicate"])])
+def test_a_call_that_damage_puts_in_again_has_a_second_result(laid: int, found: list[str]) -> None:
+    half, told = assistant(use("list", id="half")), results(ToolResult("half", "interrupted"))
+    story = Story(stores=False).turn("one").row(user("one"))
+    for opened in range(2):
+        at = {**story._where(), "key": f"main/store#{opened}", "seam": "store"}
+        story.history.called(**at, request=StoreRequest("open", access="open"))
+        story.history.answered(**at, faults=("persistence.half_stream",) * (opened < laid))
+        story = (story.row(half) if opened < laid else story).say("I go on.", "notice").row(told)
+    assert codes(reload_equivalence(story.reply("x").row(assistant("x")).final().end())) == found
 
 
 def test_rows_that_vanish_are_reported() -> None:
@@ -346,9 +359,7 @@ def test_a_reply_that_was_said_so_often_is_no_duplicate() -> None:
     assert not list(reload_equivalence(_replies("x", "y")))
 
 
-def test_rows_of_single_results_may_come_again_where_a_provider_repeats_the_ids_of_its_calls() -> (
-    None
-):
+def test_single_results_may_come_again_where_a_provider_repeats_its_ids() -> None:
     """The model asks twice for the same two ids, and each result is its own row."""
     story = Story(stores=False).turn("one").row(user("one"), labels=["m1"])
     both = (use("list", id="a"), use("list", id="b"))

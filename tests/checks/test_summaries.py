@@ -101,6 +101,25 @@ def test_the_blocks_of_an_answer_may_be_joined(end: str, found: list[str]) -> No
     assert codes(summary_informed(summed(shown, story=story))) == found
 
 
+@pytest.mark.parametrize(
+    ("shown", "found"),
+    [
+        (LIFT, []),
+        (f"{LIFT[:24]} [... cut ...] {LIFT[-20:]}", []),
+        (f"{LIFT[:11]} [... cut ...] {LIFT[20:]}", []),
+        ("It has one.", ["summary_informed.rest"]),
+    ],
+)
+def test_a_result_that_the_request_has_in_part_may_be_shown_whole_or_in_another_part(
+    shown: str, found: list[str]
+) -> None:
+    part = results(ToolResult("t1", f"{LIFT[:40]} [... cut ...] {LIFT[-12:]}"))
+    past = [*PAST[:4], part, *PAST[5:], user(NOW)]
+    story = begun().fail(400, "V23", refused=("V23",), tokens=900, messages=past)
+    lines = told(*LINES[:3], f"Tool: {shown}", LINES[4])
+    assert codes(summary_informed(summed(lines, story=story))) == found
+
+
 def test_what_stays_needs_no_summary() -> None:
     story = refused()
     story.reply(SUMMARY, purpose="compact", messages=told(*LINES[1:]))
@@ -237,4 +256,5 @@ def test_a_summary_that_failed_stands_for_nothing() -> None:
     assert _failed("Summary of what was said:") == ["summary_used.wiped"]
     assert _failed(told_user=True) == []
     assert _failed("[5 earlier messages are missing here.]") == []
+    assert _failed("Summary of what was said: use [... shortened ...] Done.") == []
     assert _failed(kept=[user(WISH), assistant(PLAN)]) == []

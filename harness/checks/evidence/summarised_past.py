@@ -39,10 +39,14 @@ _SUMMARY = re.compile(r"summar|whatwassaid|sofar", re.IGNORECASE)
 
 
 class Said(NamedTuple):
-    """A text of the past: the user's words, an answer or a result, or an earlier summary."""
+    """A text of the past: the user's words, an answer or a result, or an earlier summary.
+
+    `whole`: what the tool said, where the request before has only a part of the result.
+    """
 
     kind: Kind
     text: str
+    whole: str = ""
 
 
 class Change:
@@ -149,23 +153,32 @@ class Change:
         `is_noted`: a notice elsewhere in the request may speak of this text.
         """
         shown = self.shown_now if said.kind == "summary" else self.shown
+        texts = [said.text, said.whole] if said.whole else [said.text]
         # SDKs put nothing between the blocks of an answer, so two words may be one.
-        if not lost_parts(said.text, shown) or squeeze(said.text) in squeeze(shown.text):
+        if any(not lost_parts(t, shown) or squeeze(t) in squeeze(shown.text) for t in texts):
             return True
         if len(self.compaction.calls) > 1 and _is_in_parts(said.text, shown):
             return True
         if said.kind == "words" and self._has_room:
             return False
-        if _is_told(said.text, shown.text):
+        if any(_is_told(text, shown.text) for text in texts):
             return True
         # A note about other messages does not say that an earlier summary is forgotten.
         return is_noted and said.kind != "summary" and self._is_noted
 
     @cached_property
     def _is_noted(self) -> bool:
-        """Whether the requests for summaries say more often than the one before that something was
-        left out."""
-        return _marks(self.shown.text) > _marks(text_of(self.history, self.before))
+        """Whether the requests for summaries say more often than the one before, or at another
+        place of its words, that something was left out."""
+        shown, before = self.shown.text, text_of(self.history, self.before)
+        if _marks(shown) > _marks(before):
+            return True
+        words = squeeze(before)
+        for mark in _MARK.finditer(shown):
+            last = squeeze(shown[max(0, mark.start() - _NEAR) : mark.start()])[-_LAST:]
+            if last in words and last + squeeze(mark[0]) not in words:
+                return True
+        return False
 
     @property
     def _has_room(self) -> bool:
@@ -238,6 +251,7 @@ def _past(trace: Trace, change: Change) -> Iterator[Said]:
     # So is what it writes for a stored call that never had a result. The call may lack an id, or
     # have that of another one, so an agent gives it a new one.
     calls = Counter(use.id for m in rows if m for use in m.tool_uses)
+    ran = {run.request.id: run.text for run in trace.executions}
     had = Counter(run.request.id for run in trace.executions)
     had.update({id: len(texts) for id, texts in stored.items()})
     bare = {id for id, made in calls.items() if made > had[id]}
@@ -253,7 +267,7 @@ def _past(trace: Trace, change: Change) -> Iterator[Said]:
         told = (r for r in message.tool_results if not is_renamed or r.id in asked)
         for result in (r for r in told if r.id not in silent):
             if _is_stored(result, stored.get(result.id, ())):
-                yield Said("rest", result.text)
+                yield Said("rest", result.text, ran.get(result.id, ""))
     last = change.before.reply.text if change.before.reply else ""
     turn = trace.turns[session, change.before.called.turn]
     if any(last == s.request.text for s in turn.endings if claimed(s) == "completed" and s.n < n):
@@ -309,6 +323,10 @@ _MARK = re.compile(rf"…|\.\.\.|[\[(<*][^\])>\n]{{0,80}}?(?:{_CUT})", re.IGNORE
 
 _NEAR = 60
 """How many characters, without white space, lie between a cut and its notice at most."""
+
+
+_LAST = 8
+"""How many characters before a notice tell which words it cuts off."""
 
 
 def _is_told(said: str, shown: str) -> bool:

@@ -122,8 +122,21 @@ class CallPairing:
         asks = asks if len(uses) > len(once) else once[::-1]
         if [ask.use.name for ask in asks] != [self._meant(use).name for use in uses]:
             return {}
+        if len({ask.use.id for ask in asks}) < len(asks) and (alike := _of_equal_input(uses, asks)):
+            return alike
         pairs = zip(uses, asks, strict=True)
         return {use.id: ask for use, ask in pairs if use.id not in self._by_id}
+
+
+def _of_equal_input(uses: Sequence[ToolUse], asks: Sequence[Ask]) -> dict[str, Ask]:
+    """The calls of one id by the ids that the agent gave them, which may have another order.
+
+    Where a block begins twice, clients differ in which of both gets the input. Only inputs that
+    differ tell such calls apart; else there is none.
+    """
+    of_input = {canonical(ask.use.input): ask for ask in asks}
+    found = {use.id: of_input.pop(canonical(use.input), None) for use in uses}
+    return {} if None in found.values() or of_input else {i: a for i, a in found.items() if a}
 
 
 def _allows(question: Question, given: str) -> bool:
