@@ -133,7 +133,8 @@ def _missed(trace: Trace) -> Iterator[Finding]:
             continue  # the refusal had not arrived when the agent gave up
         own = [c for c in trace.compactions if c.calls and not _ASKED_FOR.search(c.turn.text)]
         steps = [m for m in refused.node.messages if m.role != "system"]
-        is_short = all(_bytes_of([message]) < SHORT_BYTES for message in steps)
+        # Only results can be cut: the API takes thoughts and calls as they are, or not at all.
+        is_short = all(_bytes_of([m]) < SHORT_BYTES for m in steps if m.tool_results)
         if is_short and 2 * _past_bytes(turn) < _bytes_of(steps):
             own = [c for c in own if not _has_past(trace, c.turn)]
         if own and not any(refused.n < c.n < ended.n for c in own):

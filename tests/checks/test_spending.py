@@ -94,11 +94,12 @@ def _full(
     compacts: str = "And now?",
     past: str = "nil " * 200,
     listed: str = "a, b",
+    asked: str = "",
 ) -> list[str]:
     story = Story().turn("zero").reply(past).final() if past else Story()
     story.turn("one")
     for _ in range(depth):
-        story.reply(use("list")).tool(listed)
+        story.reply(use("list", {"name": asked})).tool(listed)
     story.fail(400, "V23", refused=("V23",))
     if helped:
         story.reply("s", purpose="compact", messages=[user("Sum it up.")])
@@ -119,10 +120,11 @@ def test_a_turn_that_ends_at_the_window_misses_the_compaction_of_other_turns() -
     [
         *({"depth": 0}, {"helped": True}, {"compacts": ""}, {"compacts": "Summarise it."}),
         *({"past": ""}, {"past": "nil"}, {"past": "", "listed": "a, b" * 110}),
+        {"past": "", "asked": "a, b" * 200},
     ],
     ids=[
         *("little", "tried", "never", "asked", "nothing before the turn", "little before"),
-        "a few lines",
+        *("a few lines", "calls that are long"),
     ],
 )
 def test_an_agent_that_never_compacts_or_tried_may_end_at_the_window(given: Any) -> None:
