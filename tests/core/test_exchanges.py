@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from harness.core.history.call_pairing import CallPairing
 from harness.core.history.events import Called
 from harness.core.history.exchanges import Ask, Exchange, Execution, Node, grow, root
@@ -59,16 +61,20 @@ def test_a_run_under_an_id_that_no_answer_has_is_known_by_its_tool() -> None:
     assert asked.run(ToolRequest("fc_3", "look_up", {"name": "Eve"}), "other") is None
 
 
-def test_a_result_under_a_new_id_is_known_by_its_place() -> None:
+@pytest.mark.parametrize("asked_for", [("Ada", "Bob"), ("Ada", "Ada")])
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_a_result_under_a_new_id_is_known_by_the_input_of_its_call_else_by_its_place(
+    asked_for: tuple[str, str], is_turned: bool
+) -> None:
+    """Where a block begins twice, clients differ in which of both calls has the input."""
     asked = CallPairing()
-    reply = assistant(_look("x", "Ada"), _look("x", "Bob"))
+    reply = assistant(*(_look("x", name) for name in asked_for))
     one, two = asked.see_answer(_exchange(1, reply))
-    sent = [
-        assistant(_look("x", "Ada"), _look("x_2", "Bob")),
-        results(ToolResult("x", "found"), ToolResult("x_2", "not run")),
-    ]
+    first, second = reversed(asked_for) if is_turned else asked_for
+    kept = ToolResult("x", "found"), ToolResult("x_2", "not run")
+    sent = [assistant(_look("x", first), _look("x_2", second)), results(*kept)]
     asked.see_results(_exchange(2), _nodes(*sent))
-    assert (one.sent, two.sent) == (ToolResult("x", "found"), ToolResult("x_2", "not run"))
+    assert (one.sent, two.sent) == (kept[::-1] if first != asked_for[0] else kept)
     assert (one.sent_n, two.sent_n) == (2, 2)
 
 
