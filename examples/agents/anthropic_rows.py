@@ -443,25 +443,22 @@ def flat(content: list[Row]) -> str:
     return "\n".join(part.get("text", "(A picture was here.)") for part in content)
 
 
-def as_stored(content: str | list[Row]) -> str | tuple[Text | Opaque, ...]:
-    """The content of a result as the store keeps it.
+def as_stored(content: str | list[Row]) -> str | tuple[Text, ...]:
+    """The content of a result as the store keeps it: texts alone.
 
     The provider bills a prompt again from the first change on, so a result that was sent as blocks
     comes back as the same blocks.
     """
     if isinstance(content, str):
         return content
-    return tuple(
-        Text(clean(part["text"])) if part["type"] == "text" else Opaque(part["type"], part)
-        for part in content
-    )
+    return tuple(Text(clean(part.get("text", "(A picture was here.)"))) for part in content)
 
 
-def as_sent(content: str | tuple[Text | Opaque, ...]) -> str | list[Row]:
+def as_sent(content: str | tuple[Any, ...]) -> str | list[Row]:
     """The content of a stored result as it stood in a request."""
     if isinstance(content, str):
         return content
-    return [{"type": "text", "text": b.text} if isinstance(b, Text) else b.value for b in content]
+    return [{"type": "text", "text": text.text} for text in content if isinstance(text, Text)]
 
 
 def row_of(stored_row: Any) -> Row:
