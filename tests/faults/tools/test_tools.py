@@ -119,6 +119,20 @@ def test_images(kind: str, settings: dict[str, Any], count: int, size: int | Non
     assert fired(met.run) == [kind]
 
 
+@pytest.mark.parametrize(
+    ("first", "then"), [(150_000, [300_000, 400_000]), (500_000, [500_000] * 2)]
+)
+def test_what_is_huge_grows_to_400_000_bytes(first: int, then: list[int]) -> None:
+    spec = FaultSpec(kind="tools.huge", then="escalate", settings={"size_bytes": first})
+    grows = Scenario(name="tools", tools={"pay": ToolScript()}, faults=(spec,))
+    run = Transition(
+        grows, by_name("anthropic"), TurnScript((), Draws(0)), History(), faults=[arm(spec)]
+    )
+    tool = InProcessBrief(Dispatcher(run, VirtualClock(limit_s=86_400)), Path("/nowhere")).tools[0]
+    read = [len(tool.call({}, id=f"toolu_{n}")) for n in range(3)]
+    assert read == [first, *then]
+
+
 def test_what_is_huge_is_a_million_bytes_and_at_most_a_hundred_million() -> None:
     assert len(Met("tools.huge").result) == 1_000_000
     with pytest.raises(Exception, match="size_bytes"):
