@@ -17,7 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.history.events import Killed
+from harness.core.history.history import History
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, Turn
+from harness.core.scenario.script import TurnScript
+from harness.core.transition.transition import Transition
+from harness.core.values.draws import Draws
+from harness.faults import arm
+from harness.providers import by_name
 from harness.runner import Run, run
 from harness.runner.own_files import OPEN_MOST, OwnFiles
 from harness.stores.store_writes import MOMENTS
@@ -145,6 +151,23 @@ def _watch(folder: Path) -> Any:
 def _damaged(watch: Any, left: str, number: int = 0) -> None:
     watch._transition.file_kill = "files#1", left, number
     watch.damage()
+
+
+def test_a_kill_at_a_write_comes_before_the_calls_of_other_threads_too() -> None:
+    kill = FaultSpec(
+        kind="persistence.killed_at_own_write", on="store:file", settings={"point": "after"}
+    )
+    wire, script = by_name("anthropic"), TurnScript((), Draws(0))
+    armed = arm(kill, wire="anthropic", refusals=wire.refusals())
+    scenario = Scenario(name="two-threads", faults=(kill,))
+    transition = Transition(scenario, wire, script, History(), faults=[armed])
+    looks = iter([["append"], ["rewrite"]])
+    transition.files = lambda: next(looks)
+    plan = transition.file_write(0)
+    due = transition.file_kill
+    assert plan
+    assert transition.file_write(0) == plan  # a call of another thread, before the kill
+    assert (transition.file_kill, next(looks)) == (due, ["rewrite"])
 
 
 LINES = st.lists(st.text(min_size=1, max_size=9), min_size=1, max_size=4)

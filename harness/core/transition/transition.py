@@ -113,6 +113,7 @@ class Transition:
         self.look: Callable[[int], None] = _unseen
         self.files: Callable[[], Sequence[str]] = tuple
         self.file_writes, self.file_kill = 0, NO_KILL
+        self._file_plan: Plan = ()
         self.polled = self.tools_taken = self.user_pauses = False
         self.elsewhere: list[str] = []
         self._refusals = 0
@@ -319,35 +320,32 @@ class Transition:
         return self._answer(call, (*map(Send, records), Answer(Kept())))
 
     def refused(self, status: int, text: str, request: str, at_ms: int) -> None:
-        """Record a request that a server refused, of a run that has begun.
-
-        At most `REFUSALS_MOST` are recorded, because a foreign client may send any number.
-        """
+        """Record a request that a server refused; not all, for a client may send any number."""
         self._refusals += 1
         if self.history.events and self._refusals <= REFUSALS_MOST:
             self.history.refused(at_ms=at_ms, status=status, text=text, request=request)
 
     def is_faulty(self, seam: Seam) -> bool:
-        """Whether a fault is armed on a seam: only then does the store pass it call by call, and
-        only then are the agent's own files looked at."""
+        """Whether a fault is armed: else no call of the store is seen, and no file of the agent."""
         return any(fault.seam == seam for fault in self.faults)
 
     def file_write(self, at_ms: int) -> Plan:
         """The kill at a write to the agent's own files, in place of the call that comes after it.
 
         The call is not recorded, because an agent that was killed at the write had not made it. So
-        what the kill takes back is never what the agent relied on.
+        what the kill takes back is never what the agent relied on; other threads are killed too.
         """
+        if self.file_kill != NO_KILL:
+            return self._file_plan
         past = self.history.past
-        session = past.working_session
+        where = past.working_session, past.turn(past.working_session), at_ms
         for number, how in enumerate(self.files() if self._file_faults else ()):
             self.file_writes += 1
             n, key = self.file_writes, f"{OWN_WRITE}{self.file_writes}"
-            request = StoreRequest("file", store=how)
-            call = Call(key, "file", n, session, past.turn(session), at_ms, request)
+            call = Call(key, "file", n, *where, StoreRequest("file", store=how))
             plan, _ = bend_all(self._file_faults, "value", call, self.history, self.draws, ())
             if kill := next((step for step in plan if isinstance(step, Kill)), None):
-                self.file_kill = key, kill.unsynced, number
+                self.file_kill, self._file_plan = (key, kill.unsynced, number), plan
                 return plan
         return ()
 
