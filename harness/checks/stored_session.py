@@ -13,6 +13,7 @@ from itertools import islice, pairwise, takewhile
 
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, Case
+from harness.checks.evidence.misplaced_results import is_unasked
 from harness.checks.evidence.shown_text import difference
 from harness.checks.evidence.stored_messages import (
     finished_turns,
@@ -202,15 +203,14 @@ def _compacts(called: Called) -> bool:
 
 
 def _rewrites(trace: Trace, event: Stored, digests: dict[str, str]) -> Iterator[Finding]:
-    # A row of a file without ids is known by its line. An agent that takes out a damaged line gives
-    # the rows behind it other places.
+    # An agent that takes a row out of a list in a table gives the rows behind it other places.
     moved = {row.digest for row in (*event.added, *event.changed)}
-    if gone := [row for row in event.gone if digests.get(row) not in moved]:
+    lost = (row for row in event.gone if digests.get(row) not in moved)
+    kept = [digest for row, digest in digests.items() if row not in event.gone]
+    if gone := [row for row in lost if not is_unasked(trace, digests.get(row, ""), kept)]:
         text = f"{len(gone)} stored rows are gone without a compaction: "
         yield Finding("reload_equivalence.gone", text + ", ".join(gone[:5]), (event.n,))
-    for row in event.changed:
-        if digests.get(row.id) in moved:
-            continue
+    for row in (row for row in event.changed if digests.get(row.id) not in moved):
         before = trace.messages.get(digests.get(row.id, ""))
         after = trace.messages.get(row.digest)
         if before and after and before != after and not _grows(before, after):
@@ -220,10 +220,9 @@ def _rewrites(trace: Trace, event: Stored, digests: dict[str, str]) -> Iterator[
 
 def _grows(before: Message, after: Message) -> bool:
     """Whether an answer only grew, because it is stored while it streams."""
-    if side(before) != "assistant" or len(after.blocks) < len(before.blocks):
-        return False
     *whole, last = before.blocks or (Text(""),)
-    if tuple(whole) != after.blocks[: len(whole)]:
+    is_longer = side(before) == "assistant" and len(after.blocks) >= len(before.blocks)
+    if not is_longer or tuple(whole) != after.blocks[: len(whole)]:
         return False
     now = after.blocks[len(whole)] if len(after.blocks) > len(whole) else last
     if isinstance(last, Text) and isinstance(now, Text):
@@ -241,7 +240,7 @@ def _doubled(trace: Trace) -> Iterator[Finding]:
             at += 1
         # A compaction of a file without ids of rows gives the places of its rows to others.
         seen.remove((*event.gone, *(row.id for row in event.changed)))
-        given = not newest and event is trace.stored[0]
+        given = not newest and not seen.since  # also what a kill at the start took and gave back
         for row in event.added:
             current = newest.get(row.session)
             message = trace.messages.get(row.digest, Message("user"))

@@ -6,6 +6,8 @@ lists the declared tools among the messages.
 
 from __future__ import annotations
 
+from itertools import dropwhile
+
 import msgspec
 
 from harness.core.transition.ports import Parsed
@@ -35,8 +37,9 @@ def held_messages(value: Json) -> list[dict[str, Json]] | None:
 
 
 def _listed(value: Json) -> list[dict[str, Json]] | None:
-    messages = f.objects(value)
-    return messages if messages and is_message(messages[0]) else None
+    messages = f.objects(value) or []
+    said = dropwhile(lambda item: "call_id" in item, messages)  # a list may begin with a call
+    return messages if is_message(next(said, {})) else None
 
 
 def transcript_of(name: str, value: Json) -> Transcript | None:

@@ -13,6 +13,7 @@ from harness.core.history.history import History
 from harness.core.transition.ports import Store
 from harness.core.transition.transition import Transition
 from harness.core.values.messages import Message
+from harness.runner.row_places import in_their_places
 from harness.stores.opening import (
     OpenStore,
     drop_scratch,
@@ -48,6 +49,8 @@ class StoreWatch:
     def look(self, at_ms: int) -> None:
         """Record new, changed and removed rows, if there are any."""
         rows = self._store.read()
+        if getattr(self._store, "by_place", False):
+            rows = in_their_places(rows, self._known or {})
         present = {row.id: row.digest for row, _ in rows}
         if present == self._known:
             return

@@ -12,7 +12,14 @@ from harness.checks.message_delivery import inbound_exactly_once
 from harness.checks.request_form import role_alternation
 from harness.checks.stored_session import reload_equivalence
 from harness.core.history.history import History
-from harness.core.values.messages import Message, assistant, user
+from harness.core.values.messages import (
+    Message,
+    ToolResult,
+    ToolUse,
+    assistant,
+    results,
+    user,
+)
 from tests.checks.histories import Story, codes, use
 
 OWN: dict[str, Any] = {"settings": {"own_store": True}}
@@ -206,3 +213,32 @@ def test_a_message_that_is_stored_twice_behind_the_seed_is_found() -> None:
     story.turn("two").row(user("one"), assistant("1")).reply("2").final()
     story.row(user("two"), user("two"), assistant("2"))
     assert "inbound_exactly_once.twice" in told(story.end())
+
+
+@pytest.mark.parametrize(("times", "found"), [(1, False), (2, True)])
+def test_a_seed_that_a_kill_took_back_is_taken_in_again(times: int, found: bool) -> None:
+    call = assistant(ToolUse("same", "list", {}))
+    story = Story(stores=False, **OWN).row().killed()
+    for _ in range(times):
+        story.row(call, call)
+    story.turn("one").row(user("one")).reply("x").row(assistant("x")).final()
+    assert ("reload_equivalence.duplicate" in codes(reload_equivalence(story.end()))) is found
+
+
+@pytest.mark.parametrize(
+    ("calls", "answers", "gone", "found"),
+    [
+        ((), ("c1",), ("r1",), False),  # an orphan, which no request can hold
+        (("c1",), ("c1", "c1"), ("r3",), False),  # a second result of one call
+        (("c1",), ("c1",), ("r2",), True),
+        (("c1",), ("c1",), ("r1", "r2"), True),
+    ],
+)
+def test_a_repair_may_take_out_results_that_no_call_waits_for(
+    calls: tuple[str, ...], answers: tuple[str, ...], gone: tuple[str, ...], found: bool
+) -> None:
+    story = Story(stores=False, **OWN)
+    story.row(*(assistant(ToolUse(name, "list", {})) for name in calls))
+    story.row(*(results(ToolResult(name, "a")) for name in answers))
+    story.turn("one").row(user("one")).gone(*gone).reply("x").row(assistant("x")).final()
+    assert ("reload_equivalence.gone" in codes(reload_equivalence(story.end()))) is found

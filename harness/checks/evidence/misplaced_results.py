@@ -1,5 +1,5 @@
-"""Which run a result belongs to that stands under the id of another call, and what a result holds
-of an error.
+"""Which run a result belongs to that stands under the id of another call. What a result holds of an
+error, and which results no call waits for.
 
 Only words tell it. So an answer has to begin the sent text, and an error has to be long enough that
 no other text holds it by chance.
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Sequence
 
 from harness.checks.evidence.carried_words import BEGINNING
 from harness.checks.evidence.cut_results import is_announced
@@ -17,7 +18,7 @@ from harness.checks.evidence.told_results import is_slow
 from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.carried_text import lost_parts, own_words
-from harness.core.values.messages import ToolResult
+from harness.core.values.messages import Message, ToolResult
 from harness.core.values.plans import Kill, Raise
 from harness.core.values.spelt_text import Spelt
 
@@ -129,3 +130,13 @@ def with_error_of(trace: Trace, ask: Ask, own: str) -> Execution | None:
         if run.ask is not ask and (is_same or is_held) and sent not in squeeze(own):
             return run
     return None
+
+
+def is_unasked(trace: Trace, row: str, kept: Sequence[str]) -> bool:
+    """Whether a row holds only results that no request can hold: no other row has their calls, or
+    one has a result of them too."""
+    blocks = trace.messages.get(row, Message("user")).blocks
+    others = [m for digest in kept if (m := trace.messages.get(digest))]
+    calls = {use.id for m in others for use in m.tool_uses}
+    waits = calls - {result.id for m in others for result in m.tool_results}
+    return bool(blocks) and all(isinstance(b, ToolResult) and b.id not in waits for b in blocks)

@@ -87,6 +87,7 @@ class JsonFiles:
     """A `Store` over the files of a folder, in the order of their names."""
 
     name = "json_files"
+    by_place = True
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self._folder = Path(path)

@@ -52,7 +52,7 @@ class MessageLines:
     """A foreign agent's session: one message a line, as the harness reads it.
 
     A line is `{"role": …, "blocks": […]}`; an `id` beside them names the inbound message that the
-    row keeps. A row's id is its line number, so a rewritten row has changed. Lines end with a line
+    row keeps. A row is known by its line, so a rewritten row has changed. Lines end with a line
     feed and nothing else: U+2028 inside a text ends none.
 
     `{session}` in the path stands for the name of a session, and its rows are known to be of that
@@ -60,6 +60,7 @@ class MessageLines:
     """
 
     name = "jsonl"
+    by_place = True
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self._path = Path(path)

@@ -141,3 +141,14 @@ def test_a_name_of_a_file_may_be_quoted(tmp_path: Path, name: str, session: str)
     (tmp_path / f"{name}.json").write_text(json.dumps(TALK))
     (row, _), *_ = open_reader("json_files:.", tmp_path).read()
     assert row.session == session
+
+
+def test_a_list_may_begin_with_a_call(tmp_path: Path) -> None:
+    call = {"type": "function_call", "call_id": "c1", "name": "ping", "arguments": "{}"}
+    output = {"type": "function_call_output", "call_id": "c1", "output": "pong"}
+    said = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Hi."}]}
+    for name, items in (("main", [call, output, said]), ("no", [call, output])):
+        (tmp_path / f"{name}.json").write_text(json.dumps({"messages": items}))
+    read = open_reader("json_files:.", tmp_path).read()
+    assert {row.session for row, _ in read} == {"main"}
+    assert [len(m.tool_uses) + len(m.tool_results) for _, m in read] == [1, 1, 0]

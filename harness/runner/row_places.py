@@ -1,0 +1,68 @@
+"""Gives the rows of a file without ids names that they keep when rows before them come or go.
+
+Such a row is known by its place. An agent that repairs its file in the middle would otherwise seem
+to change each row behind it, and to store the newest ones twice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from itertools import takewhile
+
+import msgspec
+
+from harness.core.history.events import StoredRow
+from harness.core.values.messages import Message
+
+Rows = Sequence[tuple[StoredRow, Message]]
+
+
+def in_their_places(rows: Rows, known: Mapping[str, str]) -> Rows:
+    """The rows under the names that the same rows had at the look before; `known` has its digests.
+
+    A row that stands where another one stood has the other one's name: it has changed.
+    """
+    if all(known.get(row.id) == row.digest for row, _ in rows[: len(known)]):
+        return rows
+    names = {
+        place: name
+        for file in dict.fromkeys(_file(row.id) for row, _ in rows if _PLACE.search(row.id))
+        for place, name in _named([row for row, _ in rows if _file(row.id) == file], file, known)
+    }
+    return [(msgspec.structs.replace(r, id=names.get(r.id, r.id)), message) for r, message in rows]
+
+
+def _named(rows: list[StoredRow], file: str, known: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Each row's place in a file, and its name."""
+    old = sorted((n for n in known if _file(n) == file and _PLACE.search(n)), key=_order)
+    before, after = [known[name] for name in old], [row.digest for row in rows]
+    pairs = zip(before, after, strict=False)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    for row, name in zip(rows[:same], old, strict=False):
+        yield row.id, name
+    # Only what differs is compared: the rest of a long file costs nothing.
+    matcher = SequenceMatcher(None, before[same:], after[same:], autojunk=False)
+    for _, i, j, first, last in matcher.get_opcodes():
+        kept = old[same + i : same + j][: last - first]
+        new = rows[same + first + len(kept) : same + last]
+        for row, name in zip(rows[same + first :], kept, strict=False):
+            yield row.id, name
+        behind = kept[-1] if kept else old[same + i - 1] if same + i else f"{file}0"
+        is_end = same + j == len(old)
+        for n, row in enumerate(new, 1):
+            yield row.id, f"{file}{_order(behind)[0] + n}" if is_end else f"{behind}.{n}"
+
+
+def _file(name: str) -> str:
+    """The name without the place."""
+    folder, slash, _ = name.rpartition("/")
+    return folder + slash
+
+
+def _order(name: str) -> list[int]:
+    return [int(part) for part in name.rpartition("/")[2].split(".")]
+
+
+_PLACE = re.compile(r"(?:^|/)\d+(\.\d+)*$")
