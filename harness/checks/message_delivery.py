@@ -6,6 +6,7 @@ A cancel counts from the moment the agent sees it, because work under way cannot
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from harness.checks.evidence.carried_words import is_changed, is_cut_with_notice
 from harness.checks.evidence.declarations import excused_by, needs
@@ -58,10 +59,14 @@ from harness.checks.evidence.stored_messages import (
 )
 from harness.checks.evidence.told_results import is_reflowed
 from harness.checks.evidence.turn_outcomes import claimed, is_local, is_resent, is_waiting
+from harness.core.history.events import Answered as AnsweredEvent
+from harness.core.history.events import AnyEvent, Called
 from harness.core.history.exchanges import Crossing, Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
+from harness.core.history.trace_fold import REACTION_MS
+from harness.core.values.calls import InboxRequest
 from harness.core.values.messages import canonical
 from harness.core.values.verdict import Cause, Finding
 from harness.core.values.visible_text import abridged
@@ -266,7 +271,7 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
             yield Finding("outbound_once.missing", text, (turn.opened_n, turn.interrupted_n))
         for sending in turn.sendings:
             first = next(s for s in turn.sendings if s.request.text == sending.request.text)
-            late = turn.cancelled_n and _is_after_cancel(turn, first)  # a retry repeats it
+            late = turn.cancelled_n and _is_after_cancel(trace, turn, first)  # a retry repeats it
             if late and sending.request.kind == "final" and claimed(sending) != "cancelled":
                 text = f"{turn.words} was cancelled, and a final follows"
                 yield Finding("outbound_once.after_cancel", text, (turn.cancelled_n, sending.n))
@@ -345,22 +350,42 @@ def cancel_honoured(history: History) -> Iterator[Finding]:
     """
     for turn in history.trace.turns.values():
         if turn.cancelled_n:
-            yield from _went_on(turn)
+            yield from _went_on(history.trace, turn)
 
 
-def _is_after_cancel(turn: Turn, crossing: Crossing) -> bool:
-    """Whether the agent had seen the cancel; a pushed one may have crossed a call in transit."""
-    return crossing.n > turn.cancelled_n and crossing.called.at_ms >= turn.cancel_met_ms
+def _is_after_cancel(trace: Trace, turn: Turn, crossing: Crossing) -> bool:
+    """Whether the agent had seen the cancel. A pushed one may have crossed a call in transit. One
+    that a reader took beside the work may too, until the reader asks for the next message."""
+    if crossing.n <= turn.cancelled_n or crossing.called.at_ms < turn.cancel_met_ms:
+        return False
+    taken = trace.events[turn.cancelled_n - 1]
+    if crossing.called.at_ms >= taken.at_ms + REACTION_MS or not _takes_beside(trace, taken):
+        return True
+    return any(_by_reader(event) for event in islice(trace.events, taken.n, crossing.n))
 
 
-def _went_on(turn: Turn) -> Iterator[Finding]:
+def _takes_beside(trace: Trace, taken: AnyEvent) -> bool:
+    """Whether a cancel is the answer to a reader, which hands it on to what works beside it."""
+    calls = (e for e in reversed(trace.events[: taken.n]) if isinstance(e, Called))
+    return isinstance(taken, AnsweredEvent) and any(
+        _by_reader(call) for call in islice((c for c in calls if c.key == taken.key), 1)
+    )
+
+
+def _by_reader(event: AnyEvent) -> bool:
+    """Whether a reader asks for a message, which says that it has handed on the one before."""
+    request = event.request if isinstance(event, Called) else None
+    return isinstance(request, InboxRequest) and request.reader
+
+
+def _went_on(trace: Trace, turn: Turn) -> Iterator[Finding]:
     for exchange in turn.exchanges:
-        if _is_after_cancel(turn, exchange) and not exchange.called.sdk_retry:
+        if _is_after_cancel(trace, turn, exchange) and not exchange.called.sdk_retry:
             text = f"{turn.words} was cancelled, and {exchange.called.key} asks the model"
             yield Finding("cancel_honoured.request", text, (turn.cancelled_n, exchange.n))
             break
     for execution in turn.executions:
-        if _is_after_cancel(turn, execution):
+        if _is_after_cancel(trace, turn, execution):
             runs = f"{execution.called.key} runs {execution.request.name}"
             text = f"{turn.words} was cancelled, and {runs}"
             yield Finding("cancel_honoured.tool", text, (turn.cancelled_n, execution.n))

@@ -291,8 +291,8 @@ def compaction_progress(
     a wrapper's error message without a token count. `too_many`: more than `most` compactions
     without a successful main answer between them.
 
-    Not a finding: a compaction that was under way when the agent was killed, and begins again.
-    Source: invariant 16.
+    Not a finding: a compaction that a kill stopped, and that begins again; a smaller request for a
+    summary after one that was too large. Source: invariant 16.
     """
     trace = history.trace
     in_turns: dict[int, list[Compaction]] = {}
@@ -354,6 +354,8 @@ def _again(first: Compaction, second: Compaction, ratio: float) -> Iterator[Find
     after = first.after
     events = (first.n, *((after.n,) if after else ()), second.n)
     fits = _shrinks(first, ratio)
+    if first.failed and _asks_for_less(first, second):
+        return
     if first.failed or (after is not None and not after.succeeded and not after.transient):
         what = "failed" if first.failed else "was not enough"
         text = f"the compaction at event {first.n} {what}, and is tried again in the same turn"
@@ -362,6 +364,12 @@ def _again(first: Compaction, second: Compaction, ratio: float) -> Iterator[Find
         text = f"the compaction at event {first.n} leaves more than {ratio:.0%} of the prompt, "
         text += "and is tried again in the same turn"
         yield Finding("compaction_progress.ratio", text, events)
+
+
+def _asks_for_less(first: Compaction, second: Compaction) -> bool:
+    """Whether a request for a summary that was too large is made again with less of the past."""
+    refused, again = first.calls[-1:], second.calls[:1]
+    return any(a.too_large and b.size < a.size for a, b in zip(refused, again, strict=False))
 
 
 def _shrinks(compaction: Compaction, ratio: float) -> bool:

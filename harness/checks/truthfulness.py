@@ -60,8 +60,8 @@ def truthful_outcome(history: History) -> Iterator[Finding]:
     exits with status 0 and without a report after a failed answer. `unfounded`: "Done." for an
     empty answer.
 
-    Not a finding: a command (`/model x`) that the program itself answers; the status `command` says
-    so too; what follows a limit of the harness, which `limit.*` reports. Source: invariant 33.
+    Not a finding: what the program itself answers, such as a command (`/model x`), a blank message,
+    or by the status `command`; what follows a limit of the harness. Source: invariant 33.
     """
     trace = history.trace
     for turn in trace.turns.values():

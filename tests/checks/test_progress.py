@@ -176,6 +176,14 @@ def test_a_compaction_that_failed_is_not_tried_again() -> None:
     assert codes(compaction_progress(story.end())) == ["compaction_progress.repeated"]
 
 
+@pytest.mark.parametrize(("tokens", "found"), [(60, []), (90, ["compaction_progress.repeated"])])
+def test_a_summary_that_is_too_large_is_asked_for_of_less(tokens: int, found: list[str]) -> None:
+    story = _overflow(Story().turn("go"))
+    story.fail(400, purpose="compact", messages=SHORT, tokens=90, too_large=True)
+    story.reply("sum", purpose="compact", messages=[user("less")], tokens=tokens)
+    assert codes(compaction_progress(story.end())) == found
+
+
 def test_calls_in_place_of_a_summary_are_answered_within_one_compaction() -> None:
     def tried(*between: Message) -> list[str]:
         story = _overflow(Story().turn("go"))

@@ -93,6 +93,24 @@ def test_a_command_of_another_form_is_said_by_its_status() -> None:
     assert "truthful_outcome.no_answer" in found
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [(" ", []), ("Are you there?", ["no_answer", "forgotten_reply"])],
+)
+def test_a_blank_message_may_be_answered_by_the_program(text: str, found: list[str]) -> None:
+    def agent(brief: Any) -> None:
+        chat = _Chat(brief)
+        for message in brief.inbox():
+            if message.id == "m2":
+                brief.send("Your message was empty.", in_reply_to=message.id)
+                continue
+            chat.hear(message.text)
+            brief.send(chat.ask().content[-1].text, in_reply_to=message.id)
+
+    said = {code.partition(".")[2] for code in _found(run(_exclaimed(text), agent))}
+    assert {*found} <= said if found else not said
+
+
 def test_a_path_is_no_command() -> None:
     found = _found(run(_exclaimed("/etc/hosts: what is in it?"), _commands({})))
     assert "truthful_outcome.no_answer" in found

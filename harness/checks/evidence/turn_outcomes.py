@@ -298,13 +298,12 @@ def was_left_to_the_user(turn: Turn, ask: Ask) -> bool:
 def is_local(turn: Turn) -> bool:
     """Whether the program itself answered the message, without the model.
 
-    The message is a command (`/model opus`), or the agent says so by the status `command`.
+    The message is a command (`/model opus`) or blank, or the agent says so by the status `command`.
     """
     if turn.main or not any(s.request.kind in TELLING and is_taken(s) for s in turn.sendings):
         return False
-    return any(s.request.status == "command" for s in turn.endings) or bool(
-        _COMMAND.match(turn.text)
-    )
+    is_asked = bool(turn.text.strip()) and not _COMMAND.match(turn.text)
+    return not is_asked or any(s.request.status == "command" for s in turn.endings)
 
 
 def is_resent(turn: Turn) -> bool:

@@ -1,0 +1,59 @@
+"""What a reader takes while the agent works: a cancel that crosses a call, a blank message."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace as _Some
+from typing import Any
+
+import pytest
+
+from harness.checks.evidence.messages_in_turn import came_in_turn
+from harness.checks.message_delivery import cancel_honoured, outbound_once
+from tests.checks.histories import Story, codes, use
+
+
+def _cancelled(*, by_reader: bool = True) -> Story:
+    story = Story().turn("one").reply(use("list")).tool()
+    return story.take(kind="cancel", reader=by_reader)
+
+
+def _asks_again(story: Story) -> Story:
+    return story.take("two", "m2", reader=True)
+
+
+def test_a_cancel_that_the_reader_still_holds_crosses_what_is_done() -> None:
+    story = _cancelled().reply(use("list")).tool().reply("1").final()
+    history = _asks_again(story).end()
+    assert not list(cancel_honoured(history))
+    assert not [c for c in codes(outbound_once(history)) if c == "outbound_once.after_cancel"]
+
+
+def test_a_cancel_that_the_reader_has_handed_on_is_seen() -> None:
+    story = _asks_again(_cancelled()).reply("1").final()
+    assert codes(cancel_honoured(story.end())) == ["cancel_honoured.request"]
+
+
+def test_a_cancel_that_the_reader_holds_for_long_is_seen() -> None:
+    story = _cancelled()
+    story.at_ms += 3_000
+    assert codes(cancel_honoured(story.reply("1").final().end())) == ["cancel_honoured.request"]
+
+
+def test_a_cancel_that_the_agent_asked_for_itself_is_seen() -> None:
+    story = _cancelled(by_reader=False).reply("1").final()
+    assert codes(cancel_honoured(_asks_again(story).end())) == ["cancel_honoured.request"]
+
+
+@pytest.mark.parametrize(("text", "found"), [("", []), ("two", ["inbound_exactly_once.late"])])
+def test_a_blank_message_in_mid_turn_has_nothing_that_the_model_could_read(
+    text: str, found: list[str]
+) -> None:
+    came = _Some(n=5, inbound=_Some(id="m2", text=text))
+    asked = [_Some(n=n, succeeded=True, added=True, request=_Some(took=())) for n in (7, 9)]
+    shared = {"session": "main", "main": asked, "readable": asked, "asks": [], "sendings": []}
+    first = _Some(number=1, words="turn 1", came=[came], delivery=None, joined=[], **shared)
+    own = _Some(number=2, words="turn 2", came=[], delivery=came, joined=[], **shared)
+    policy = _Some(inbound_policy=lambda session: "steer")
+    trace: Any = _Some(profile=policy, turns={1: first, 2: own}, kills=[])
+    cases = list(came_in_turn(trace, first))  # type: ignore[arg-type]
+    assert [code for case in cases for code in codes(case.findings)] == found
