@@ -15,7 +15,7 @@ from harness.checks.evidence.carried_words import (
     carried,
     is_cut_with_notice,
     leaves_out,
-    words_of,
+    words_said,
 )
 from harness.checks.evidence.declarations import counted_anew, excused_by, needs
 from harness.checks.evidence.excuses import KILL_BETWEEN, Case, is_killed_between, may_begin_again
@@ -329,7 +329,7 @@ def _is_outweighed(compaction: Compaction, before: Exchange, after: Exchange) ->
         return False
     said = compaction.calls[-1].reply
     summary = len(squeeze(said.text)) if said else 0
-    gone = (1 - carried(before.node, after.node)) * sum(map(len, words_of(before.node)))
+    gone = (1 - carried(before.node, after.node)) * sum(map(len, words_said(before.node)))
     return leaves_out(before, after) and summary < gone
 
 

@@ -52,6 +52,22 @@ def test_a_refusal_that_had_not_arrived_asks_for_nothing() -> None:
         assert codes(request_fits(story.end())) == found
 
 
+@pytest.mark.parametrize(
+    ("past", "found"),
+    [(("They agreed.", "I see."), []), (("Where to?", "To Oslo."), ["request_fits.again"])],
+)
+def test_a_system_text_in_the_list_is_no_part_of_the_conversation(
+    past: tuple[str, str], found: list[str]
+) -> None:
+    """The Chat API has it there. Two short messages may be as large as their summary."""
+    rules = Message("system", (Text("You are careful. " * 9),))
+    before = [rules, user("Where to?"), assistant("To Oslo."), user("word")]
+    story = Story().turn("word").reply("x", messages=before, tokens=81, size_bytes=333, **SHAPES[3])
+    after = [rules, user(past[0]), assistant(past[1]), user("word")]
+    story.reply("x", messages=after, tokens=81, size_bytes=333)
+    assert codes(request_fits(story.end())) == found
+
+
 def test_each_refusal_asks_for_less_and_one_that_is_ignored_is_told_once() -> None:
     story = Story().turn("go")
     for tokens in (1000, 500, 500, 600):

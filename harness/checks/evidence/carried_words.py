@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, takewhile
 
 from harness.checks.evidence.excuses import Case
@@ -121,14 +121,23 @@ def _plain(block: Block) -> str:
 
 def carried(conversation: Node, request: Node) -> float:
     """The share of a conversation's words that a request holds, in any message."""
-    words, said = words_of(conversation), "".join(words_of(request))
+    words, said = words_said(conversation), "".join(words_of(request))
     whole = sum(map(len, words))
     return sum(len(part) for part in words if part in said) / whole if whole else 1.0
 
 
 def words_of(node: Node) -> list[str]:
     """The words of a list of messages, block by block, without white space."""
-    blocks = (block for message in node.messages for block in message.blocks)
+    return _words_in(node.messages)
+
+
+def words_said(node: Node) -> list[str]:
+    """The same without the system text, which some wires have in the list, and others beside it."""
+    return _words_in(message for message in node.messages if side(message) != "system")
+
+
+def _words_in(messages: Iterable[Message]) -> list[str]:
+    blocks = (block for message in messages for block in message.blocks)
     return [squeezed for block in blocks for part in _said(block) if (squeezed := squeeze(part))]
 
 
