@@ -42,7 +42,7 @@ TURN_FAILURES, TURN_REQUESTS, TURN_TOKENS = 10, 40, 500_000
 SILENCE_S, TOOL_S, LONGEST_WAIT_S = 120, 600, 120
 REPEATS, REFUSALS, INVALID_CALLS, RESULT_CHARS = 3, 3, 6, 40_000
 CODED = re.compile(r"\b(?=\w*\d)[\w-]{8,}|\d+[:.T-]\d+\S*")  # ids and times
-AGAIN = "(You may have this already.) "
+AGAIN, LEFT_OUT = "(You may have this already.) ", "(Earlier messages are left out.)"
 
 
 def clean(value: Any) -> Any:
@@ -431,20 +431,18 @@ class Turn:
         raise Failure("final", f"the conversation is too long for the model: {bad.reason}")
 
     async def summary(self, past: list[Row], refused: int) -> list[Row]:
-        """Two rows that say what many have said; without a summary, the last few."""
+        """Two rows that say what many have said; without a summary, the last few and a note."""
         told = [m for m in Projection(past).messages[1:] if m.get("content")]
         most = int(refused * 0.3)
         share = max(20, most // max(1, len(told)) - 12)
         lines = "\n".join(f"{m['role']}: {clipped(m['content'], share)}" for m in told)
         request = [{"role": "user", "content": f"{SUMMARISE}\n\n{clipped(lines, most)}"}]
-        try:
+        with suppress(Failure):
             answer = await self.spend(request, [], 500)
-        except Failure:
-            return shortened(past[-3:], 1000)
-        if answer.calls or OVERFLOW.match(answer.text.strip()):
-            return shortened(past[-3:], 1000)
-        asked = said_by("user", "What was said so far?", session=self.session)
-        return [asked, said_by("assistant", answer.text, session=self.session)]
+            if not (answer.calls or OVERFLOW.match(answer.text.strip())):
+                asked = said_by("user", "What was said so far?", session=self.session)
+                return [asked, said_by("assistant", answer.text, session=self.session)]
+        return [said_by("user", LEFT_OUT, session=self.session), *shortened(past[-3:], 1000)]
 
     def read(self, answer: Answer) -> list[tuple[Row, str, str]]:
         """Calls as a row keeps them, each with the model's id and what is wrong with it."""
