@@ -193,8 +193,7 @@ def bounded_wait(
     A turn is open from its message until its end is first reported. `answer`: the model's answer
     has no content for more than `idle_s` seconds; pings and comments are not content. `idle`: for
     that long, nothing happens and no answer is due, so the agent sleeps. `tool`: the agent waits
-    for a tool longer than `tool_s`. `history_faithful` checks that the tool's outcome reaches the
-    model.
+    for a tool longer than `tool_s`.
 
     Not a finding: a slow answer with content; an answer due in another session; a pause that
     an answer asks for with retry-after, up to `retry_after_s`; sleep of the machine; the time

@@ -76,12 +76,12 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     that is told no session need not remember; it is asked once a request shows that it does.
 
     `forgotten_past`: after a turn whose compactions made no summary, the next turn begins without
-    any earlier answer of the agent. Not even the beginning or the end of an answer is left. What
-    told the user about a failed turn does not count as an answer. Not a finding: a turn whose last
-    request was refused for its size, or one without a past, because then no past may fit. It is
-    also a request after a refused one that has nothing of what was said before its turn, unless the
-    user is told. After a refusal for its size two things must hold. Half of the size had room
-    for the last of it, and no new words stand in its place.
+    beginning or end of any earlier answer. What told the user about a failed turn is none. Not a
+    finding: a turn whose last request was refused for its size, or one without a past, because then
+    no past may fit; a note to the model that says what is left out. It is also a request after a
+    refused one that has nothing of what was said before its turn, unless the user is told. After a
+    refusal for its size, half of the size had room for the last of it, and no new words stand in
+    its place.
     `forgotten_effect`: a call changed the outside world, and the agent was killed in that turn. The
     session's next main request has nothing new compared with the request before the call. Not a
     finding for `forgotten_effect`: an effect with an idempotency key, unless it happens again under

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from harness.checks.evidence.carried_words import SAYS_LEFT_OUT
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL_BETWEEN, Case
 from harness.checks.evidence.stored_messages import squeeze
@@ -171,13 +172,6 @@ _ERROR = re.compile(
 )
 """How the text of an error reads, without white space."""
 
-_SAID_SO = re.compile(
-    r"omit|leftout|trunc|drop|remov|skip|clear|toolong|lost|fail|available|couldnot|cannot|unable"
-    r"|earlier|missing|without|forg|incomplete|nosummary|shorten|clipped|abridg",
-    re.IGNORECASE,
-)
-"""Words of a note that what was said before is not there."""
-
 
 def _failed(change: Change) -> Iterator[Finding]:
     """What is wrong with a request after a compaction that brought no summary."""
@@ -186,17 +180,17 @@ def _failed(change: Change) -> Iterator[Finding]:
     # An agent without a summary may quote the past, in which the user may have shown an error.
     before = squeeze(text_of(change.history, change.before))
     wrote = next((found for found in _ERROR.finditer(own) if found[0] not in before), None)
-    if wrote and change.gone and not _SAID_SO.search(own.replace(wrote[0], "")):
+    if wrote and change.gone and not SAYS_LEFT_OUT.search(own.replace(wrote[0], "")):
         text = f"{after.called.key}: the text of an error stands in place of the summary that "
         text += f"{last.called.key} did not bring: {canonical(abridged(own, _SHOWN))}"
         yield Finding("summary_used.error", text, (last.n, after.n))
-    elif _is_wiped(change) and not _SAID_SO.search(own):
+    elif _is_wiped(change) and not SAYS_LEFT_OUT.search(own):
         text = (
             f"{last.called.key} brought no summary, and {after.called.key} holds nothing of what "
         )
         text += "was said before this turn"
         yield Finding("summary_used.wiped", text, (last.n, after.n))
-    elif (repeated := change.passed_off) and not _SAID_SO.search(own):
+    elif (repeated := change.passed_off) and not SAYS_LEFT_OUT.search(own):
         text = (
             f"{last.called.key} brought no summary, and in {after.called.key} one earlier answer "
         )

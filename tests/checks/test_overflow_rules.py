@@ -143,6 +143,7 @@ def _next_turn(summary: str, *past: Any, complete: bool = True) -> list[str]:
 
 def test_a_failed_compaction_does_not_cost_the_next_turn_its_past() -> None:
     assert _next_turn(" ", user("!")) == ["history_faithful.forgotten_past"]
+    assert _next_turn(" ", user("(2 earlier messages are left out.)")) == []
     assert _next_turn(" ", user("one"), assistant("1")) == []
     assert _next_turn("They counted.", user("They counted.")) == []
 

@@ -213,6 +213,24 @@ def _bare_words(text: str) -> list[str]:
 _WORD = re.compile(r"\w+")
 
 
+SAYS_LEFT_OUT = re.compile(
+    r"omit|leftout|trunc|drop|remov|skip|clear|toolong|lost|fail|available|couldnot|cannot|unable"
+    r"|earlier|missing|without|forg|incomplete|nosummary|shorten|clipped|abridg",
+    re.IGNORECASE,
+)
+"""Words of a note that what was said before is not there."""
+
+
+def _is_noted(trace: Trace, before: Exchange, now: Exchange) -> bool:
+    """Whether the agent's own words in a request, new since another one, say that messages are
+    left out."""
+    old = "".join(words_of(before.node))
+    came = {squeeze(delivery.inbound.text) for delivery in trace.deliveries}
+    users = (m for m in now.node.messages if side(m) == "user")
+    own = {squeeze(b.text) for m in users for b in m.blocks if isinstance(b, Text)} - came
+    return any(SAYS_LEFT_OUT.search(words) for words in own if words not in old)
+
+
 def past_of_failed(history: History, before: Turn, turn: Turn) -> Iterator[Finding]:
     """Yield a finding if a turn has no past left after one whose compactions all failed."""
     failed = [c for c in history.trace.compactions if c.turn is before]
@@ -234,7 +252,7 @@ def past_of_failed(history: History, before: Turn, turn: Turn) -> Iterator[Findi
     # The agent's client may read a summary in a stream that the provider's own SDK refuses.
     read = [squeeze(c.calls[-1].reply.text) for c in failed if c.calls and c.calls[-1].reply]
     kept = (begins_or_ends(text, words) for text in (*past, *read) if text)
-    if any(past) and not any(kept):
+    if any(past) and not any(kept) and not _is_noted(history.trace, first, now):
         text = f"{now.called.key}: a compaction failed in the turn before, and what was "
         text += "said before that is gone"
         yield Finding("history_faithful.forgotten_past", text, (first.n, failed[0].n, now.n))
