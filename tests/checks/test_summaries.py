@@ -104,20 +104,20 @@ def test_the_blocks_of_an_answer_may_be_joined(end: str, found: list[str]) -> No
 @pytest.mark.parametrize(
     ("shown", "found"),
     [
-        (LIFT, []),
-        (f"{LIFT[:24]} [... cut ...] {LIFT[-20:]}", []),
-        (f"{LIFT[:11]} [... cut ...] {LIFT[20:]}", []),
-        ("It has one.", ["summary_informed.rest"]),
+        ([*LINES[:3], f"Tool: {LIFT}", KNOWN], []),
+        ([*LINES[:3], f"Tool: {LIFT[:24]} [... cut ...] {LIFT[-20:]}", KNOWN], []),
+        ([*LINES[:3], f"Tool: {LIFT[:11]} [... cut ...] {LIFT[20:]}", KNOWN], []),
+        (["[150 characters cut]" + "\n".join(LINES)[150:]], []),
+        ([*LINES[:3], "Tool: It has one.", KNOWN], ["summary_informed.rest"]),
     ],
 )
 def test_a_result_that_the_request_has_in_part_may_be_shown_whole_or_in_another_part(
-    shown: str, found: list[str]
+    shown: list[str], found: list[str]
 ) -> None:
     part = results(ToolResult("t1", f"{LIFT[:40]} [... cut ...] {LIFT[-12:]}"))
     past = [*PAST[:4], part, *PAST[5:], user(NOW)]
     story = begun().fail(400, "V23", refused=("V23",), tokens=900, messages=past)
-    lines = told(*LINES[:3], f"Tool: {shown}", LINES[4])
-    assert codes(summary_informed(summed(lines, story=story))) == found
+    assert codes(summary_informed(summed(told(*shown), story=story))) == found
 
 
 def test_what_stays_needs_no_summary() -> None:

@@ -174,11 +174,7 @@ class Change:
         if _marks(shown) > _marks(before):
             return True
         words = squeeze(before)
-        for mark in _MARK.finditer(shown):
-            last = squeeze(shown[max(0, mark.start() - _NEAR) : mark.start()])[-_LAST:]
-            if last in words and last + squeeze(mark[0]) not in words:
-                return True
-        return False
+        return any(_is_new(mark, shown, words) for mark in _MARK.finditer(shown))
 
     @property
     def _has_room(self) -> bool:
@@ -325,8 +321,22 @@ _NEAR = 60
 """How many characters, without white space, lie between a cut and its notice at most."""
 
 
-_LAST = 8
-"""How many characters before a notice tell which words it cuts off."""
+_BESIDE = 8
+"""How many characters before or behind a notice tell which words it cuts off."""
+
+_REST = re.compile(r"[^\])>\n]{0,80}[\])>*]?")
+
+
+def _is_new(mark: re.Match[str], shown: str, words: str) -> bool:
+    """Whether a notice stands before or behind words of a request, which has none there."""
+    end = _REST.match(shown, mark.end())
+    behind = end.end() if end else mark.end()
+    notice = squeeze(shown[mark.start() : behind])
+    last = squeeze(shown[max(0, mark.start() - _NEAR) : mark.start()])[-_BESIDE:]
+    next_ = squeeze(shown[behind : behind + _NEAR])[:_BESIDE]
+    if last and last in words and last + notice not in words:
+        return True
+    return bool(next_) and next_ in words and notice + next_ not in words
 
 
 def _is_told(said: str, shown: str) -> bool:
