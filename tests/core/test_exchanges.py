@@ -111,6 +111,20 @@ def test_an_older_call_of_that_tool_in_a_whole_list_is_not_the_last_one_renamed(
     assert ask.sent == ToolResult("new", "interrupted", True)
 
 
+@pytest.mark.parametrize("is_older", [True, False])
+def test_a_call_that_stood_before_the_answer_is_not_the_answers_renamed(is_older: bool) -> None:
+    """A restart has lost the answer, and sends the stored past whole."""
+    stored = [assistant(_look("old", "Ada")), results(ToolResult("old", "(no output)"))]
+    past = grow(root(), ((digest(message), message) for message in stored))
+    first = _exchange(1, assistant(_look("new", "Ada")))
+    if is_older:
+        first.node = past
+    asked = CallPairing()
+    (ask,) = asked.see_answer(first)
+    asked.see_results(_exchange(2), past.tail())
+    assert (ask.sent is None) == is_older
+
+
 def test_the_result_of_an_older_call_of_that_id_is_not_that_of_the_last_one_renamed() -> None:
     asked = CallPairing()
     (ask,) = asked.see_answer(_exchange(1, assistant(_look("same", "Ada"))))

@@ -67,8 +67,8 @@ class CallPairing:
         The last answer must be the newest message with calls. A list that is sent as a whole has
         older messages with calls of the same names.
         """
-        newest = next((node.calls for node in reversed(added) if node.calls), ())
-        renamed = self._renamed(exchange.called.session, newest)
+        newest = next((node for node in reversed(added) if node.calls), None)
+        renamed = self._renamed(exchange.called.session, newest) if newest else {}
         others = set(map(id, renamed.values()))
         asked: dict[str, str] = {}
         for node in added:
@@ -111,12 +111,14 @@ class CallPairing:
         name = self._names.meant_by(use.name) if self._names else use.name
         return use if name == use.name else msgspec.structs.replace(use, name=name)
 
-    def _renamed(self, session: str, calls: tuple[ToolUse, ...]) -> dict[str, Ask]:
+    def _renamed(self, session: str, newest: Node) -> dict[str, Ask]:
         # The Responses wire has calls without messages: one message may hold those of two answers.
         asks = self._last.get(session, [])
-        uses = calls[-len(asks) :] if asks else ()
+        uses = newest.calls[-len(asks) :] if asks else ()
         if all(use.id in self._by_id for use in uses):
             return {}
+        if asks[0].exchange.node.first(newest.depth) is newest:
+            return {}  # the answer is younger: a restart lost it, and the stored past is sent whole
         # A model that makes a call twice under one id asks for it once.
         once = [*{(a.use.id, canonical(a.use.input)): a for a in reversed(asks)}.values()]
         asks = asks if len(uses) > len(once) else once[::-1]
