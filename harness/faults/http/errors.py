@@ -8,6 +8,7 @@ elsewhere they are the identity.
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Literal
 
 import msgspec
@@ -100,9 +101,11 @@ def _seconds(value: float) -> str:
 
 
 def retry_after_ms(moment: Moment, plan: Plan, *, retry_after_ms: float = 250.0) -> Plan:
-    """429 with `retry-after-ms`, which SDKs prefer, and a `retry-after` that says otherwise."""
-    headers = {"retry-after-ms": f"{retry_after_ms * moment.harder:g}", "retry-after": "30"}
-    return error(moment, 429, headers=headers)
+    """429 with `retry-after-ms`, which SDKs prefer, and a longer `retry-after`."""
+    # A client that knows the standard header alone must wait as long as was asked for, too.
+    wait_ms = retry_after_ms * moment.harder
+    longer = str(max(30, math.ceil(wait_ms / 1000)))
+    return error(moment, 429, headers={"retry-after-ms": f"{wait_ms:g}", "retry-after": longer})
 
 
 def overloaded_burst(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import anthropic
 import pytest
 
 from harness.providers import by_name
@@ -91,6 +92,16 @@ def test_openai_says_it_in_its_own_code(name: str, code: str | None, wire: str) 
 def test_a_spend_limit_has_its_code_in_the_details() -> None:
     details = body(ask("http.spend_limit"))["error"]["details"]
     assert details == {"error_code": "enforced_spend_limit_reached"}
+
+
+@pytest.mark.parametrize(("wait_ms", "longer"), [(250, "30"), (44_100, "45")])
+def test_who_knows_retry_after_alone_waits_as_long_as_was_asked_for(
+    wait_ms: int, longer: str
+) -> None:
+    met = ask("http.retry_after_ms", {"retry_after_ms": wait_ms})
+    assert isinstance(met.error, anthropic.APIStatusError)
+    headers = met.error.response.headers
+    assert (headers["retry-after-ms"], headers["retry-after"]) == (str(wait_ms), longer)
 
 
 def test_model_gone_names_the_model() -> None:
