@@ -6,7 +6,7 @@ SDK, agent and job retry independently, so the checks count the requests that th
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 import msgspec
@@ -37,7 +37,7 @@ def retry_budget(history: History, *, attempts: int = 6, turn: int = 12) -> Iter
 
     `request`: any layer (the SDK, the agent, the runner of the agent) sends the same request more
     than `attempts` times in a turn without a success. `turn`: more than `turn` attempts of a turn
-    fail, for any requests. A restart does not start a new count.
+    fail, for any requests. Only for the turn does the count go on after a restart.
 
     Not a finding: asking the same again after a success; a redirect that the HTTP client follows;
     failures that are spread over turns.
@@ -48,15 +48,16 @@ def retry_budget(history: History, *, attempts: int = 6, turn: int = 12) -> Iter
     """
     has_turns = "inbox" in history.trace.seams
     for one in history.trace.turns.values():
-        yield from _of_a_request(one, attempts)
+        yield from _of_a_request(one, attempts, history.trace.kills)
         if has_turns:
             yield from _of_a_turn(one, turn)
 
 
-def _of_a_request(turn: Turn, most: int) -> Iterator[Finding]:
+def _of_a_request(turn: Turn, most: int, kills: Sequence[int]) -> Iterator[Finding]:
     tried: dict[tuple[object, ...], list[int]] = {}
     for exchange in _asked(turn):
-        content = (exchange.purpose, *exchange.content)
+        # The layer that counts tries, such as the SDK, lives in the process.
+        content = (bisect(kills, exchange.n), exchange.purpose, *exchange.content)
         events = tried.setdefault(content, [])
         events.append(exchange.n)
         if exchange.succeeded:

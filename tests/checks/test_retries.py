@@ -157,6 +157,17 @@ def test_an_answer_that_a_client_could_not_read_may_be_asked_for_again(
     assert codes(no_blind_resend(story.final().end()))[:1] == found
 
 
+@pytest.mark.parametrize(("after", "found"), [(6, []), (7, ["retry_budget.request"])])
+def test_the_tries_of_a_request_begin_anew_after_a_kill(after: int, found: list[str]) -> None:
+    story = Story(seams=("model", "inbox", "outbox")).turn("go", "m1")
+    for _ in range(4):
+        story.fail(529, messages=TRIED)
+    story.killed().take("go", "m1")
+    for _ in range(after):
+        story.fail(529, messages=TRIED)
+    assert codes(retry_budget(story.final(status="failed").end(), turn=20)) == found
+
+
 def test_the_count_of_empty_answers_begins_anew_after_a_kill() -> None:
     """No store keeps the count, so the next life cannot know it."""
     story = Story(seams=("model", "inbox", "outbox")).turn("go", "m1")
