@@ -38,7 +38,9 @@ def test_a_reply_with_a_mark_for_its_half_is_the_reply(kept: str, found: list[st
         .turn("two")
     )
     story.reply("2", messages=[user("one"), assistant(kept), user("two")])
-    assert codes(history_faithful(story.final().end())) == found
+    history = story.final().end()
+    assert codes(history_faithful(history)) == found
+    assert codes(history_faithful(decode(encode(history.events)))) == found
 
 
 def test_another_message_is_not() -> None:

@@ -326,8 +326,8 @@ def same_text(stored: str, said: str) -> bool:
 
 
 def _with_marks(text: str) -> str:
-    """The text with `?` for each half of a character, as many encoders write it."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    """The text with `?` for each half of a character, raw or escaped, as many encoders write it."""
+    return text if text.isascii() and "\\ud" not in text else _HALVES.sub("?", text)
 
 
 def squeeze(text: str) -> str:
@@ -340,7 +340,7 @@ def squeeze(text: str) -> str:
     return _HALVES.sub("", whole)
 
 
-_HALVES = re.compile(r"\ufffd|\\ud[89a-f][0-9a-f]{2}")
+_HALVES = re.compile(r"[\ud800-\udfff\ufffd]|\\ud[89a-f][0-9a-f]{2}")
 
 
 def says(node: Node, text: str) -> bool:
