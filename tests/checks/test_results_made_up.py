@@ -6,6 +6,7 @@ import pytest
 
 from harness.checks.false_stops import no_false_stop
 from harness.checks.result_content import result_carried
+from harness.core.values.messages import Message, Text, ToolResult, user
 from tests.checks.histories import Story, codes, use
 
 LONG = "\n".join(f"row-{n} of the table" for n in range(200))
@@ -43,6 +44,20 @@ def test_a_cached_result_of_an_earlier_turn_is_that_of_another_call() -> None:
     story = Story().turn("go").reply(use("list")).tool("fed").reply("one").final()
     story.turn("again").reply(use("list")).refuse("fed", error=False)
     assert codes(result_carried(story.reply("two").final().end())) == ["result_carried.other"]
+
+
+@pytest.mark.parametrize("keeps", [False, True])
+def test_an_id_that_comes_again_takes_no_result_with_it(keeps: bool) -> None:
+    """The next words join the message of the old result; only an agent that keeps the second call
+    gives it that result."""
+    first, second = use("get", {"url": "a"}, "get"), use("get", {"url": "b"}, "get")
+    fed = ToolResult("get", "fed")
+    story = Story().turn("go").reply(first).tool("fed").reply(second).final("Sorry.", kind="error")
+    past = [user("go"), Message("assistant", (first,))]
+    past += [Message("user", (fed,)), Message("assistant", (second,))] if keeps else []
+    story.turn("again").reply("two", messages=[*past, Message("user", (fed, Text("again")))])
+    found = codes(result_carried(story.final().end()))
+    assert found == (["result_carried.other"] if keeps else [])
 
 
 def test_a_result_may_be_repeated_within_a_turn() -> None:

@@ -28,6 +28,7 @@ class CallPairing:
         self._names = names
         self._by_id: dict[str, dict[str, list[Ask]]] = {}
         self._last: dict[str, list[Ask]] = {}
+        self._former: dict[tuple[str, str], list[Ask]] = {}
 
     def see_answer(self, exchange: Exchange) -> list[Ask]:
         """Add and return the calls of an answer."""
@@ -35,7 +36,10 @@ class CallPairing:
         asks = [Ask(exchange, self._meant(use)) for use in uses]
         session = exchange.called.session
         for use in uses:
-            self._by_id.setdefault(use.id, {})[session] = []
+            former = self._by_id.setdefault(use.id, {}).pop(session, [])
+            if former:
+                self._former.setdefault((session, use.id), []).extend(former)
+            self._by_id[use.id][session] = []
         for ask in asks:
             self._by_id[ask.use.id][session].append(ask)
         if asks:
@@ -82,7 +86,8 @@ class CallPairing:
                     for a in asks
                     if id(a) not in others and asked.get(result.id, a.use.name) == a.use.name
                 ]
-                ask = renamed.get(result.id) or next((a for a in asks if a.sent is None), None)
+                waits = (a for a in asks if not (a.sent or self._is_told_again(node, a)))
+                ask = renamed.get(result.id) or next(waits, None)
                 if ask is not None and ask.sent is None:
                     ask.sent, ask.sent_n = result, exchange.n
                     ask.sent_ms = exchange.called.at_ms
@@ -100,6 +105,21 @@ class CallPairing:
             if is_open and (own or (ran is not None and _begins_in(ran.text, text))):
                 ask.sent, ask.sent_n = ToolResult(ask.use.id, text), exchange.n
                 ask.sent_ms = exchange.called.at_ms
+
+    def _is_told_again(self, node: Node, ask: Ask) -> bool:
+        """Whether a result is that of a former call with the id of `ask`: the call before it is.
+
+        The Responses wire has items, so the next words of the user join the message of old results,
+        which is new by that. openai-agents ends a turn whose model uses an id again, and keeps no
+        call of it.
+        """
+        session = ask.exchange.called.session
+        told = {canonical(each.use.input) for each in self._former.get((session, ask.use.id), ())}
+        if not told or canonical(ask.use.input) in told:
+            return False
+        uses = (use for each in node.back() for use in each.calls if use.id == ask.use.id)
+        before = next(uses, None)
+        return before is not None and canonical(before.input) in told
 
     def _of(self, id: str, session: str) -> list[Ask]:
         """The calls with an id: those of the session, which a model may give in another one too."""
