@@ -15,6 +15,7 @@ from harness.core.values.messages import (
     results,
     user,
 )
+from tests.checks.chronicle import ALL_SEAMS
 from tests.checks.histories import Story, codes, use
 
 DROPPED, MISREAD = ["calls_handled.dropped"], ["calls_handled.misread"]
@@ -131,6 +132,27 @@ def test_a_message_is_not_added_again() -> None:
     assert _doubled(user("how many apples?\n\nhow many apples?")) == DOUBLED
     assert _doubled(asked) == []
     assert _doubled(asked, user("(Reminder: the user asked how many apples?)")) == []
+
+
+@pytest.mark.parametrize(("seeded", "found"), [(0, DOUBLED), (1, [])])
+def test_a_past_may_end_with_the_same_question(seeded: int, found: list[str]) -> None:
+    asked, settings = user("how many apples?"), {"seeded": seeded}
+    seams = tuple(seam for seam in ALL_SEAMS if seam != "store")
+    story = Story(stores=False, seams=seams, settings=settings).turn("how many apples?")
+    story.reply("Seven.", messages=[asked, asked])
+    assert [c for c in codes(inbound_exactly_once(story.final().end())) if c in DOUBLED] == found
+
+
+@pytest.mark.parametrize(("has_ids", "found"), [(True, DOUBLED), (False, [])])
+def test_without_ids_a_message_that_comes_again_is_a_new_one(
+    has_ids: bool, found: list[str]
+) -> None:
+    asked = user("how many apples?")
+    settings = {"profile": {"capabilities": {"outbox": has_ids}}}
+    story = Story(stores=False, settings=settings).turn("how many apples?", "m1").fail(529)
+    story.final("Sorry.", kind="error").turn("how many apples?", "m1")
+    story.reply("Seven.", messages=[asked, asked])
+    assert [c for c in codes(inbound_exactly_once(story.final().end())) if c in DOUBLED] == found
 
 
 @pytest.mark.parametrize(("comes_again", "found"), [(False, DOUBLED), (True, [])])
