@@ -27,6 +27,7 @@ from harness.adapters.shared.framework_agent import (
     seed_of,
     sorry_for,
     wire_of_class,
+    with_pictures,
 )
 from harness.core.values.brief import ToolError
 from harness.core.values.messages import Block, Message, Opaque, Text, ToolResult, ToolUse
@@ -275,6 +276,9 @@ def _tool(tool: Any) -> Any:
     from google.adk.tools import BaseTool
     from google.genai import types
 
+    def picture(data: bytes, kind: str) -> Any:
+        return types.Part.from_bytes(data=data, mime_type=kind)
+
     class Offered(BaseTool):  # type: ignore[misc]
         def _get_declaration(self) -> Any:
             return types.FunctionDeclaration(
@@ -295,6 +299,6 @@ def _tool(tool: Any) -> Any:
                 said = answer_of(tool, args, tool_context.function_call_id or "")
             except ToolError as error:
                 return {"error": str(error)}
-            return said if isinstance(said, dict) else {"result": said}
+            return said if isinstance(said, dict) else {"result": with_pictures(said, picture)}
 
     return Offered(name=tool.name, description=tool.description)

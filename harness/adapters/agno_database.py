@@ -27,6 +27,7 @@ from harness.adapters.shared.framework_agent import (
     seed_of,
     sorry_for,
     wire_of_class,
+    with_pictures,
 )
 from harness.core.values.messages import Message, Opaque, Text, ToolResult, ToolUse
 
@@ -218,14 +219,24 @@ def _model(brief: Any, own: Any) -> Any:
 def _tool(brief: Any, tool: Any) -> Any:
     from agno.agent import Agent
     from agno.exceptions import RunCancelledException
-    from agno.tools.function import Function
+    from agno.media import Image
+    from agno.tools.function import Function, ToolResult
+
+    def picture(data: bytes, kind: str) -> Any:
+        return Image(content=data, mime_type=kind)
 
     def run(fc: Any, _agno_run_context: Any = None, **given: Any) -> Any:
         context = _agno_run_context
         if brief.cancelled(context.session_id):
             Agent.cancel_run(context.run_id)
             raise RunCancelledException("The user has cancelled the turn.")
-        return answer_of(tool, given, fc.call_id or "")
+        answer = answer_of(tool, given, fc.call_id or "")
+        said = with_pictures(answer, picture)
+        if said is answer:
+            return answer
+        images = [each for each in said if isinstance(each, Image)]
+        words = [each for each in said if isinstance(each, str)]
+        return ToolResult(content="\n".join(words), images=images)
 
     return Function(
         name=tool.name,

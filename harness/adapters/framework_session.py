@@ -27,6 +27,7 @@ from harness.adapters.shared.framework_agent import (
     seed_of,
     sorry_for,
     wire_of_class,
+    with_pictures,
 )
 from harness.core.values.brief import ToolError
 from harness.core.values.messages import Block, Message, Opaque, Text, ToolResult, ToolUse
@@ -216,7 +217,7 @@ def _client(brief: Any, own: Any) -> Any:
 
 
 def _tool(brief: Any, tool: Any) -> Any:
-    from agent_framework import FunctionTool
+    from agent_framework import Content, FunctionTool
 
     class Offered(FunctionTool):  # type: ignore[misc]
         """The framework tells a tool the id of its call when it invokes it."""
@@ -228,7 +229,8 @@ def _tool(brief: Any, tool: Any) -> Any:
     async def run(**given: Any) -> Any:
         if brief.cancelled(_SESSION.get()):
             raise ToolError(NOT_RUN)
-        return answer_of(tool, given, _CALL.get())
+        answer = answer_of(tool, given, _CALL.get())
+        return with_pictures(answer, Content.from_data, Content.from_text)
 
     mode = "always_require" if tool.needs_approval else "never_require"
     return Offered(

@@ -30,6 +30,7 @@ from harness.adapters.shared.framework_agent import (
     seed_of,
     sorry_for,
     wire_of_class,
+    with_pictures,
 )
 from harness.core.values.brief import ToolError
 from harness.core.values.messages import Block, Message, Opaque, Text, ToolResult, ToolUse
@@ -179,9 +180,16 @@ def _model(brief: Any, own: Any) -> Any:
 
 
 def _tool(brief: Any, tool: Any) -> Any:
+    from llama_index.core.base.llms.types import ImageBlock, TextBlock
     from llama_index.core.tools import FunctionTool
     from llama_index.core.tools.types import ToolMetadata
     from llama_index.core.workflow import Context
+
+    def picture(data: bytes, kind: str) -> Any:
+        return ImageBlock(image=data, image_mimetype=kind)
+
+    def text(words: str) -> Any:
+        return TextBlock(text=words)
 
     class Offered(ToolMetadata):  # type: ignore[misc]
         """The framework takes a schema from a class alone."""
@@ -192,7 +200,7 @@ def _tool(brief: Any, tool: Any) -> Any:
     async def run(**given: Any) -> Any:
         if brief.cancelled():
             raise ToolError(NOT_RUN)
-        return answer_of(tool, given)
+        return with_pictures(answer_of(tool, given), picture, text)
 
     async def asks(_context: Any, **given: Any) -> Any:
         said = await _said(_context, tool.name, given)

@@ -9,6 +9,7 @@ session. A cancel is seen before each call of the model, and before each tool.
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -28,6 +29,7 @@ from harness.adapters.shared.framework_agent import (
     said_to,
     seed_of,
     sorry_for,
+    with_pictures,
 )
 from harness.core.values.brief import ToolError
 from harness.core.values.messages import Block, Json, Message, Opaque, Text, ToolResult, ToolUse
@@ -153,13 +155,21 @@ def _go_on(brief: Any) -> None:
 
 
 def _tool(brief: Any, tool: Any) -> Any:
-    from agents import FunctionTool
+    from agents import FunctionTool, ToolOutputImage, ToolOutputText
+
+    def picture(data: bytes, kind: str) -> Any:
+        written = base64.b64encode(data).decode()
+        return ToolOutputImage(image_url=f"data:{kind};base64,{written}")
+
+    def text(words: str) -> Any:
+        return ToolOutputText(text=words)
 
     async def run(context: Any, arguments: str) -> Any:
         if brief.cancelled(_SESSION.get()):
             return NOT_RUN
         try:
-            return answer_of(tool, _input(arguments), context.tool_call_id)
+            said = answer_of(tool, _input(arguments), context.tool_call_id)
+            return with_pictures(said, picture, text)
         except ToolError as error:
             return f"Error: {error}"
 

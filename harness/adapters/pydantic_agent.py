@@ -25,6 +25,7 @@ from harness.adapters.shared.framework_agent import (
     seed_of,
     sorry_for,
     wire_of_class,
+    with_pictures,
 )
 from harness.core.values.brief import ToolError
 from harness.core.values.messages import Block, Message, Opaque, Text, ToolResult, ToolUse
@@ -187,11 +188,14 @@ def _model(brief: Any, own: Any) -> Any:
 
 
 def _tool(tool: Any) -> Any:
-    from pydantic_ai import ModelRetry, RunContext, Tool
+    from pydantic_ai import BinaryContent, ModelRetry, RunContext, Tool
+
+    def picture(data: bytes, kind: str) -> Any:
+        return BinaryContent(data, media_type=kind)
 
     def run(context: RunContext[Any], **given: Any) -> Any:
         try:
-            return answer_of(tool, given, context.tool_call_id or "")
+            return with_pictures(answer_of(tool, given, context.tool_call_id or ""), picture)
         except ToolError as error:
             raise ModelRetry(str(error)) from error
 

@@ -30,6 +30,7 @@ from harness.adapters.shared.framework_agent import (
     seed_of,
     sorry_for,
     wire_of_class,
+    with_pictures,
 )
 from harness.core.values.brief import ToolError
 from harness.core.values.calls import Approval
@@ -222,15 +223,18 @@ def _part(block: Block) -> Iterator[dict[str, Any]]:
         case ToolResult(id):
             yield {"toolResult": _result(id, block.text, is_error=block.is_error)}
         case Opaque("image", {"source": {"type": "base64", "media_type": kind, "data": data}}):
-            picture = {"bytes": base64.b64decode(str(data))}
-            yield {"image": {"format": str(kind).removeprefix("image/"), "source": picture}}
+            yield _picture(base64.b64decode(str(data)), str(kind))
         case Opaque(kind):
             raise TypeError(f"the past holds a block of the kind {kind}, which no message takes")
 
 
-def _result(id: str, text: str, *, is_error: bool) -> dict[str, Any]:
-    status = "error" if is_error else "success"
-    return {"toolUseId": id, "status": status, "content": [{"text": text}]}
+def _picture(data: bytes, kind: str) -> dict[str, Any]:
+    return {"image": {"format": kind.removeprefix("image/"), "source": {"bytes": data}}}
+
+
+def _result(id: str, said: Any, *, is_error: bool) -> dict[str, Any]:
+    content = said if isinstance(said, list) else [{"text": said}]
+    return {"toolUseId": id, "status": "error" if is_error else "success", "content": content}
 
 
 def _wire_of(model: Any) -> str:
@@ -281,7 +285,8 @@ def _tool(tool: Any) -> Any:
             said = answer_of(tool, asked["input"], id)
         except ToolError as error:
             return _result(id, str(error), is_error=True)
-        return _result(id, str(said), is_error=False)
+        parts = with_pictures(said, _picture, lambda words: {"text": words})
+        return _result(id, str(said) if parts is said else parts, is_error=False)
 
     words, schema = tool.description or tool.name, {"json": tool.input_schema}
     spec = {"name": tool.name, "description": words, "inputSchema": schema}

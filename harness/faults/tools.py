@@ -60,7 +60,7 @@ def endless(moment: Moment, plan: Plan) -> Plan:
 def image_too_big(moment: Moment, plan: Plan, *, size_bytes: Bytes = 7_000_000) -> Plan:
     """The tool returns one image whose base64 text has `size_bytes`: by default more than the 5 MiB
     that providers take."""
-    return _answering(plan, [_image("A" * (size_bytes // 4 * 4))])
+    return _answering(plan, [_image(_DOT[:_HEAD].ljust(size_bytes // 4 * 4, "A"))])
 
 
 def many_images(moment: Moment, plan: Plan, *, count: Parts = 120) -> Plan:
@@ -78,6 +78,9 @@ _DOT = (
     "rkJggg=="
 )
 """A PNG of one pixel."""
+
+_HEAD = 32
+"""Up to the size in pixels: some frameworks, as agno, drop a picture that does not begin as one."""
 
 PARTIAL = "Error: the connection broke after a part of it was done."
 

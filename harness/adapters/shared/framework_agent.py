@@ -7,6 +7,7 @@ the framework alone.
 
 from __future__ import annotations
 
+import base64
 import inspect
 import pkgutil
 import tomllib
@@ -220,6 +221,27 @@ def answer_of(tool: Any, given: Any, id: str = "") -> Any:
         return tool.call(given, id=id)
     except (ToolError, RuntimeError, TimeoutError, ConnectionError) as error:
         raise ToolError(str(error)) from error
+
+
+def with_pictures(
+    answer: Any, picture: Callable[[bytes, str], Any], text: Callable[[str], Any] = str
+) -> Any:
+    """What a tool says in the framework's own values if it holds a picture, else as it is: the
+    frameworks write a list of blocks as a text, and the model would read the file in letters."""
+    blocks = answer if isinstance(answer, list) else []
+    if not any(_is_picture(block) for block in blocks):
+        return answer
+    return [
+        picture(base64.b64decode(block["source"]["data"]), block["source"]["media_type"])
+        if _is_picture(block)
+        else text(str(block.get("text", block)))
+        for block in blocks
+    ]
+
+
+def _is_picture(block: Any) -> bool:
+    source = block.get("source") if isinstance(block, dict) else None
+    return isinstance(source, dict) and block["type"] == "image" and source["type"] == "base64"
 
 
 def seed_of(brief: Any) -> list[Message]:

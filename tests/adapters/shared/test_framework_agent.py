@@ -23,6 +23,7 @@ from harness.adapters.shared.framework_agent import (
     converse,
     frameworks,
     may_run,
+    with_pictures,
 )
 from harness.core.values.brief import ToolError
 from harness.core.values.errors import InputError
@@ -249,3 +250,12 @@ def test_a_tool_takes_an_object_and_tells_the_model_of_any_other_input(given: An
     with pytest.raises(ToolError, match="not a JSON object"):
         answer_of(tool, given)
     assert called == [{"bill": "17"}]
+
+
+def test_a_picture_of_a_tool_is_one_of_the_framework() -> None:
+    source = {"type": "base64", "media_type": "image/png", "data": "iVBORw0="}
+    shot, words = {"type": "image", "source": source}, {"type": "text", "text": "a cat"}
+    made = with_pictures([shot, words], lambda data, kind: (data, kind), str.upper)
+    assert made == [(b"\x89PNG\r", "image/png"), "A CAT"]
+    for said in ("a cat", [words], [], {"image": shot}):
+        assert with_pictures(said, lambda data, kind: (data, kind)) is said
