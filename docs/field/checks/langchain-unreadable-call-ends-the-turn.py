@@ -1,5 +1,5 @@
 """langchain on Chat Completions: does a call whose input is not JSON end the turn with an empty
-answer, without a word to the model? 1: yes, 0: no."""
+answer, and the model reads nothing of it? 1: yes, 0: no."""
 
 import sys
 

@@ -109,9 +109,8 @@ class CallPairing:
     def _is_told_again(self, node: Node, ask: Ask) -> bool:
         """Whether a result is that of a former call with the id of `ask`: the call before it is.
 
-        The Responses wire has items, so the next words of the user join the message of old results,
-        which is new by that. openai-agents ends a turn whose model uses an id again, and keeps no
-        call of it.
+        On a wire of items the next words of the user join the message of old results, which is new
+        by that. An agent that ends the turn because an id came again keeps no call of it.
         """
         session = ask.exchange.called.session
         told = {canonical(each.use.input) for each in self._former.get((session, ask.use.id), ())}
