@@ -203,13 +203,10 @@ def _doubled(trace: Trace, turn: Turn, last: Exchange) -> Iterator[Case]:
         times -= times_said(said, turn.readable[0], anywhere=True) - 1
     if times > 1 and _has_rows(trace, turn):
         times -= times_said(said, turn.readable[0]) - 1  # an unanswered row may hold the words
-    if times < 2:
-        return
-    came = (d.inbound for d in trace.deliveries if d.n < last.n)
+    came = (d.inbound for d in trace.deliveries if d.n < last.n) if times > 1 else ()
     ids = [inbound.id for inbound in came if same_text(inbound.text, turn.text)]
-    # After a kill a message comes again, and an agent may keep both; it adds none by itself. Where
-    # it gets no ids, it cannot tell the message from a new one.
-    may_be = ids if trace.kills or not trace.gets_ids else set(ids)
+    # After a kill, or without ids, an agent may keep a message that comes again; it adds none.
+    may_be = ids if ids and (trace.kills or not trace.gets_ids) else set(ids)
     if times > len(may_be) > 0:
         text = f"{last.called.key}: the message {turn.delivery.inbound.id} is there {times} times"
         events, cause = (turn.delivery.n, last.n), Cause(subject="request")
@@ -218,11 +215,10 @@ def _doubled(trace: Trace, turn: Turn, last: Exchange) -> Iterator[Case]:
 
 
 def _has_rows(trace: Trace, turn: Turn) -> bool:
-    """Whether rows stood in the store before the message came; a framework's own store may begin
-    with a past that nothing reads."""
-    assert turn.delivery is not None
-    began = turn.number == 1 and bool(trace.settings.get("seeded")) and not trace.stored
-    return began or any(look.n < turn.delivery.n for look in trace.stored if look.added)
+    """Whether rows stood in the store before the message; those of a framework may be unread."""
+    began = turn.number == 1 and trace.settings.get("seeded") and not trace.stored
+    sent_n = turn.delivery.n if turn.delivery else 0
+    return bool(began) or any(look.n < sent_n for look in trace.stored if look.added)
 
 
 def _in_store(trace: Trace, turn: Turn) -> Iterator[Case]:
