@@ -13,7 +13,7 @@ from itertools import islice, pairwise, takewhile
 
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, Case
-from harness.checks.evidence.misplaced_results import is_unasked
+from harness.checks.evidence.misplaced_results import is_unasked, waiting_calls
 from harness.checks.evidence.shown_text import difference
 from harness.checks.evidence.stored_messages import (
     finished_turns,
@@ -205,9 +205,10 @@ def _compacts(called: Called) -> bool:
 def _rewrites(trace: Trace, event: Stored, digests: dict[str, str]) -> Iterator[Finding]:
     # An agent that takes a row out of a list in a table gives the rows behind it other places.
     moved = {row.digest for row in (*event.added, *event.changed)}
-    lost = (row for row in event.gone if digests.get(row) not in moved)
-    kept = [digest for row, digest in digests.items() if row not in event.gone]
-    if gone := [row for row in lost if not is_unasked(trace, digests.get(row, ""), kept)]:
+    lost = [row for row in event.gone if digests.get(row) not in moved]
+    said = {row: trace.messages.get(digests.get(row, ""), Message("user")) for row in lost}
+    waiting = waiting_calls(trace, (d for n, d in digests.items() if n not in said)) if said else ()
+    if gone := [row for row, message in said.items() if not is_unasked(message, waiting)]:
         text = f"{len(gone)} stored rows are gone without a compaction: "
         yield Finding("reload_equivalence.gone", text + ", ".join(gone[:5]), (event.n,))
     for row in (row for row in event.changed if digests.get(row.id) not in moved):

@@ -42,7 +42,10 @@ def _named(rows: list[StoredRow], file: str, known: Mapping[str, str]) -> Iterat
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     for row, name in zip(rows[:same], old, strict=False):
         yield row.id, name
-    # Only what differs is compared: the rest of a long file costs nothing.
+    # Only what differs is compared: the rest of a long file costs nothing. The comparison grows
+    # with the square of equal rows, so a long list that was written anew keeps its places.
+    if max(len(before), len(after)) - same > _MOST:
+        return
     matcher = SequenceMatcher(None, before[same:], after[same:], autojunk=False)
     for _, i, j, first, last in matcher.get_opcodes():
         kept = old[same + i : same + j][: last - first]
@@ -64,5 +67,8 @@ def _file(name: str) -> str:
 def _order(name: str) -> list[int]:
     return [int(part) for part in name.rpartition("/")[2].split(".")]
 
+
+_MOST = 1_000
+"""How many rows that differ are compared at most."""
 
 _PLACE = re.compile(r"(?:^|/)\d+(\.\d+)*$")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Container, Iterable
 
 from harness.checks.evidence.carried_words import BEGINNING
 from harness.checks.evidence.cut_results import is_announced
@@ -132,11 +132,14 @@ def with_error_of(trace: Trace, ask: Ask, own: str) -> Execution | None:
     return None
 
 
-def is_unasked(trace: Trace, row: str, kept: Sequence[str]) -> bool:
-    """Whether a row holds only results that no request can hold: no other row has their calls, or
-    one has a result of them too."""
-    blocks = trace.messages.get(row, Message("user")).blocks
-    others = [m for digest in kept if (m := trace.messages.get(digest))]
-    calls = {use.id for m in others for use in m.tool_uses}
-    waits = calls - {result.id for m in others for result in m.tool_results}
-    return bool(blocks) and all(isinstance(b, ToolResult) and b.id not in waits for b in blocks)
+def waiting_calls(trace: Trace, rows: Iterable[str]) -> set[str]:
+    """The ids of the calls in some rows that have no result there."""
+    kept = [m for digest in rows if (m := trace.messages.get(digest))]
+    calls = {use.id for message in kept for use in message.tool_uses}
+    return calls - {result.id for message in kept for result in message.tool_results}
+
+
+def is_unasked(message: Message, waiting: Container[str]) -> bool:
+    """Whether a message holds only results that no call waits for, so that no request can."""
+    blocks = message.blocks
+    return bool(blocks) and all(isinstance(b, ToolResult) and b.id not in waiting for b in blocks)
