@@ -363,13 +363,16 @@ def cancel_honoured(history: History) -> Iterator[Finding]:
 
 def _is_after_cancel(trace: Trace, turn: Turn, crossing: Crossing) -> bool:
     """Whether the agent had seen the cancel. A pushed one may have crossed a call in transit. One
-    that a reader took beside the work may too, until the reader asks for the next message."""
+    that a reader took beside the work may too, until the reader asks for the next message, and at
+    that instant: on virtual time its thread may not have run yet."""
     if crossing.n <= turn.cancelled_n or crossing.called.at_ms < turn.cancel_met_ms:
         return False
     taken = trace.events[turn.cancelled_n - 1]
     if crossing.called.at_ms >= taken.at_ms + REACTION_MS or not _takes_beside(trace, taken):
         return True
-    return any(_by_reader(event) for event in islice(trace.events, taken.n, crossing.n))
+    return crossing.called.at_ms > taken.at_ms and any(
+        _by_reader(event) for event in islice(trace.events, taken.n, crossing.n)
+    )
 
 
 def _takes_beside(trace: Trace, taken: AnyEvent) -> bool:

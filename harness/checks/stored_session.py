@@ -13,7 +13,7 @@ from itertools import islice, pairwise, takewhile
 
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, Case
-from harness.checks.evidence.misplaced_results import is_unasked, waiting_calls
+from harness.checks.evidence.misplaced_results import is_same, is_unasked, waiting_calls
 from harness.checks.evidence.shown_text import difference
 from harness.checks.evidence.stored_messages import (
     finished_turns,
@@ -214,7 +214,7 @@ def _rewrites(trace: Trace, event: Stored, digests: dict[str, str]) -> Iterator[
     for row in (row for row in event.changed if digests.get(row.id) not in moved):
         before = trace.messages.get(digests.get(row.id, ""))
         after = trace.messages.get(row.digest)
-        if before and after and before != after and not _grows(before, after):
+        if before and after and not is_same(before, after) and not _grows(before, after):
             text = f"stored row {row.id} has another text than before"
             yield Finding("reload_equivalence.changed", text, (event.n,))
 

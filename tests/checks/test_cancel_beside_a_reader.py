@@ -29,8 +29,9 @@ def test_a_cancel_that_the_reader_still_holds_crosses_what_is_done() -> None:
 
 
 def test_a_cancel_that_the_reader_has_handed_on_is_seen() -> None:
-    story = _asks_again(_cancelled()).reply("1").final()
-    assert codes(cancel_honoured(story.end())) == ["cancel_honoured.request"]
+    at_once, later = _asks_again(_cancelled()), _asks_again(_cancelled()).wait(1)
+    assert not list(cancel_honoured(at_once.reply("1").final().end()))
+    assert codes(cancel_honoured(later.reply("1").end())) == ["cancel_honoured.request"]
 
 
 def test_a_cancel_that_the_reader_holds_for_long_is_seen() -> None:

@@ -242,3 +242,11 @@ def test_a_repair_may_take_out_results_that_no_call_waits_for(
     story.row(*(results(ToolResult(name, "a")) for name in answers))
     story.turn("one").row(user("one")).gone(*gone).reply("x").row(assistant("x")).final()
     assert ("reload_equivalence.gone" in codes(reload_equivalence(story.end()))) is found
+
+
+@pytest.mark.parametrize(("value", "found"), [({}, False), ({"path": "b"}, True)])
+def test_a_repair_may_give_a_call_another_id(value: dict[str, str], found: bool) -> None:
+    story = Story(stores=False, **OWN).row(assistant(ToolUse("", "list", {})))
+    story.turn("one").row(user("one")).change("r1", assistant(ToolUse("call_1", "list", value)))
+    story.reply("x").row(assistant("x")).final()
+    assert ("reload_equivalence.changed" in codes(reload_equivalence(story.end()))) is found

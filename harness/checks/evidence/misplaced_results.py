@@ -11,6 +11,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Container, Iterable
 
+import msgspec
+
 from harness.checks.evidence.carried_words import BEGINNING
 from harness.checks.evidence.cut_results import is_announced
 from harness.checks.evidence.stored_messages import squeeze
@@ -18,7 +20,7 @@ from harness.checks.evidence.told_results import is_slow
 from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.carried_text import lost_parts, own_words
-from harness.core.values.messages import Message, ToolResult
+from harness.core.values.messages import Message, ToolResult, ToolUse
 from harness.core.values.plans import Kill, Raise
 from harness.core.values.spelt_text import Spelt
 
@@ -130,6 +132,20 @@ def with_error_of(trace: Trace, ask: Ask, own: str) -> Execution | None:
         if run.ask is not ask and (is_same or is_held) and sent not in squeeze(own):
             return run
     return None
+
+
+def is_same(before: Message, after: Message) -> bool:
+    """Whether two messages differ in the ids of calls at most, as after a repair of ids that no
+    request can hold."""
+    return _without_ids(before) == _without_ids(after)
+
+
+def _without_ids(message: Message) -> Message:
+    blocks = (
+        msgspec.structs.replace(b, id="") if isinstance(b, ToolUse | ToolResult) else b
+        for b in message.blocks
+    )
+    return Message(message.role, tuple(blocks))
 
 
 def waiting_calls(trace: Trace, rows: Iterable[str]) -> set[str]:
