@@ -368,8 +368,8 @@ def _again(first: Compaction, second: Compaction, ratio: float) -> Iterator[Find
 
 def _asks_for_less(first: Compaction, second: Compaction) -> bool:
     """Whether a request for a summary that was too large is made again with less of the past."""
-    refused, again = first.calls[-1:], second.calls[:1]
-    return any(a.too_large and b.size < a.size for a, b in zip(refused, again, strict=False))
+    pairs = zip(first.calls[-1:], second.calls[:1], strict=False)
+    return any(b.size < a.size for a, b in pairs if a.answered and a.answered.too_large)
 
 
 def _shrinks(compaction: Compaction, ratio: float) -> bool:

@@ -245,8 +245,10 @@ def run_of(
 
 
 def genuine(run: Run) -> tuple[Finding, ...]:
-    """The findings of a run that are about the agent."""
-    return genuine_of(run.verdict, fired_in(run.history))
+    """The findings of a run that are about the agent. A kill at a write to its own files strikes
+    without an answer that it changes."""
+    killed = {"a kill"} if run.history.trace.kills else set[str]()
+    return genuine_of(run.verdict, fired_in(run.history) | killed)
 
 
 def genuine_of(verdict: Verdict, fired: Collection[str]) -> tuple[Finding, ...]:

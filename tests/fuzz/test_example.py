@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import queue
 from random import Random
+from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import pytest
@@ -15,6 +17,8 @@ from hypothesis import strategies as st
 
 from harness.agent import agent, build
 from harness.agent.turn_policy import Policy
+from harness.checks.judge import judge
+from harness.core.history.history import History
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, Turn
 from harness.core.values.brief import Brief
 from harness.core.values.orders import Order
@@ -134,6 +138,16 @@ def test_an_agent_that_never_asks_is_found_unless_a_fault_has_left_nothing_to_as
     played = run_of(emptied, REFERENCE)
     assert UNASKED in {f.code for f in played.verdict.findings}
     assert not _codes(played)
+
+
+def test_an_agent_that_a_kill_has_left_no_message_need_not_ask() -> None:
+    history = History()
+    history.started(run="r", scenario="r", seams=("model",))
+    history.killed(at_ms=0, at="files#1:undone")
+    history.ended(at_ms=0, how="returned", exit_code=0)
+    played: Any = SimpleNamespace(history=history, verdict=judge(history))
+    assert UNASKED in {finding.code for finding in played.verdict.findings}
+    assert UNASKED not in _codes(played)
 
 
 def _stuck(brief: Brief) -> None:
