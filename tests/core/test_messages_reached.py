@@ -58,3 +58,19 @@ def test_the_request_says_whether_what_came_again_was_dropped(
     past = history.past
     assert (past.turn("main"), past.open_inbound("main")) == (turn, "m2" if is_dropped else "m1")
     assert past.waiting("main") == ()
+
+
+@pytest.mark.parametrize("more", [True, False])
+def test_words_behind_an_answer_are_not_those_of_the_message_before_it(more: bool) -> None:
+    """Two equal messages, and an agent that takes the second one in after an answer of the turn."""
+    history, request = History(), ModelRequest("m", ())
+    read(history, "m1")
+    history.called(key="main/model#1", seam="model", session="main", turn=1, request=request)
+    key = "main/inbox#2"
+    history.called(key=key, seam="inbox", session="main", request=InboxRequest(reader=True))
+    value = {"id": "m3", "session": "main", "text": ASKED}
+    history.answered(key=key, seam="inbox", value=value)
+    before = [Message("user", (Text(ASKED),))]
+    added = (Message("assistant", (Text("Bob."),)), *before) if more else ()
+    reading = Reading(model="m", messages=[*before, *added], keep=1, added=added)
+    assert reached(history, "main", reading, before) == (1, ("m3",) if more else ())

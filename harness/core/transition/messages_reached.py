@@ -35,8 +35,9 @@ def reached(
     said = [m.text for m in newest]
     said += [text for text in results if without_blanks(text) not in words.values()]
     sent = without_blanks("\n".join(said))
-    # After the first results the turn's own message is before them: equal words are new ones.
-    is_read = past.turn_calls[session] and any(m.tool_results for m in newest)
+    # After an answer or results the turn's own message is before them: equal words are new ones.
+    is_beyond = len(reading.messages) - len(newest) >= len(before)
+    is_read = past.turn_calls[session] and (is_beyond or any(m.tool_results for m in newest))
     opened = past.open_inbound(session)
     own = "" if is_read else _words(past, session, opened)
     is_passed = (session, opened) in past.finished and not past.turn_calls[session]
