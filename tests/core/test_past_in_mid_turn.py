@@ -88,6 +88,18 @@ def test_an_agent_that_gives_the_cut_turn_up_begins_the_next_by_its_first_call()
     assert (past.turn("main"), past.open_inbound("main")) == (2, "m2")
 
 
+@pytest.mark.parametrize("given_up", [False, True])
+def test_a_message_that_comes_at_once_waits_for_the_cut_turn_too(given_up: bool) -> None:
+    history, past = working()
+    history.killed(at="main/model#1")
+    read(history, "n1")
+    assert (past.turn("main"), past.open_inbound("main")) == (1, "m1")
+    key, turn = "main/model#2", 1 + given_up
+    history.called(key=key, seam="model", session="main", request=MODEL, turn=turn)
+    assert (past.turn("main"), past.open_inbound("main")) == (turn, "n1" if given_up else "m1")
+    assert past.waiting("main") == (() if given_up else ("n1",))
+
+
 def test_a_turn_goes_on_beside_a_reader_until_its_reply_has_arrived() -> None:
     history, past = working()
     history.answered(key="main/model#1", seam="model")

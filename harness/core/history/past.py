@@ -367,9 +367,9 @@ class Past:
             return  # it waits already, or is in the turn
         self._given.add(counted)
         self._stop_waiting(session, (name,))  # after a kill it comes a second time
-        # A reader is told at once of what comes later. By then the agent may go on with a cut turn.
-        is_ahead = session in self._cut and inbound.get("at_ms", 0) > self._called_ms
-        if self.comes_in_turn or is_ahead:
+        # After a kill the agent may go on with a cut turn first. Its first call tells.
+        is_behind = self._has_reader and self._cut.get(session, name) != name
+        if self.comes_in_turn or is_behind:
             self._waiting.setdefault(session, []).append(name)
         else:
             self._begin(session, name)
