@@ -43,7 +43,7 @@ def _named(rows: list[StoredRow], file: str, known: Mapping[str, str]) -> Iterat
     for row, name in zip(rows[:same], old, strict=False):
         yield row.id, name
     # Only what differs is compared: the rest of a long file costs nothing. The comparison grows
-    # with the square of equal rows, so a long list that was written anew keeps its places.
+    # with the square of equal rows, so a long list that was rewritten keeps its places.
     if max(len(before), len(after)) - same > _MOST:
         return
     matcher = SequenceMatcher(None, before[same:], after[same:], autojunk=False)

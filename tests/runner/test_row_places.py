@@ -42,7 +42,7 @@ def test_a_row_keeps_its_name(before: str, now: str, names: list[str]) -> None:
     assert _names(_known(before, ""), now, "") == names
 
 
-def test_a_long_list_that_is_written_anew_keeps_its_places() -> None:
+def test_a_long_list_that_is_rewritten_keeps_its_places() -> None:
     """Two thousand equal rows were compared four million times."""
     assert _names(_known("a" * 2_000), "b" + "a" * 2_000) == [str(n) for n in range(1, 2_002)]
 
