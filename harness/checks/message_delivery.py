@@ -363,24 +363,21 @@ def cancel_honoured(history: History) -> Iterator[Finding]:
 
 def _is_after_cancel(trace: Trace, turn: Turn, crossing: Crossing) -> bool:
     """Whether the agent had seen the cancel. A pushed one may have crossed a call in transit. One
-    that a reader took beside the work may too, until the reader asks for the next message, and at
-    that instant: on virtual time its thread may not have run yet."""
-    if crossing.n <= turn.cancelled_n or crossing.called.at_ms < turn.cancel_met_ms:
+    that a reader took may too, until it asks again, and at that instant: its thread may wait."""
+    taken, at_ms = trace.events[turn.cancelled_n - 1], crossing.called.at_ms
+    if crossing.n <= turn.cancelled_n or at_ms < turn.cancel_met_ms:
         return False
-    taken = trace.events[turn.cancelled_n - 1]
-    if crossing.called.at_ms >= taken.at_ms + REACTION_MS or not _takes_beside(trace, taken):
+    if at_ms >= taken.at_ms + REACTION_MS or not _takes_beside(trace, taken):
         return True
-    return crossing.called.at_ms > taken.at_ms and any(
-        _by_reader(event) for event in islice(trace.events, taken.n, crossing.n)
-    )
+    later = islice(trace.events, taken.n, crossing.n) if at_ms > taken.at_ms else ()
+    return any(map(_by_reader, later))
 
 
 def _takes_beside(trace: Trace, taken: AnyEvent) -> bool:
     """Whether a cancel is the answer to a reader, which hands it on to what works beside it."""
     calls = (e for e in reversed(trace.events[: taken.n]) if isinstance(e, Called))
-    return isinstance(taken, AnsweredEvent) and any(
-        _by_reader(call) for call in islice((c for c in calls if c.key == taken.key), 1)
-    )
+    key = taken.key if isinstance(taken, AnsweredEvent) else ""
+    return _by_reader(next((call for call in calls if call.key == key), taken))
 
 
 def _by_reader(event: AnyEvent) -> bool:

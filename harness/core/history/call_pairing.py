@@ -28,7 +28,7 @@ class CallPairing:
         self._names = names
         self._by_id: dict[str, dict[str, list[Ask]]] = {}
         self._last: dict[str, list[Ask]] = {}
-        self._former: dict[tuple[str, str], list[Ask]] = {}
+        self._told: dict[tuple[str, str], set[str]] = {}
 
     def see_answer(self, exchange: Exchange) -> list[Ask]:
         """Add and return the calls of an answer."""
@@ -36,9 +36,9 @@ class CallPairing:
         asks = [Ask(exchange, self._meant(use)) for use in uses]
         session = exchange.called.session
         for use in uses:
-            former = self._by_id.setdefault(use.id, {}).pop(session, [])
-            if former:
-                self._former.setdefault((session, use.id), []).extend(former)
+            if former := self._by_id.setdefault(use.id, {}).get(session):
+                inputs = (canonical(ask.use.input) for ask in former)
+                self._told.setdefault((session, use.id), set()).update(inputs)
             self._by_id[use.id][session] = []
         for ask in asks:
             self._by_id[ask.use.id][session].append(ask)
@@ -113,7 +113,7 @@ class CallPairing:
         by that. An agent that ends the turn because an id came again keeps no call of it.
         """
         session = ask.exchange.called.session
-        told = {canonical(each.use.input) for each in self._former.get((session, ask.use.id), ())}
+        told = self._told.get((session, ask.use.id))  # inputs: an id may come again at each turn
         if not told or canonical(ask.use.input) in told:
             return False
         uses = (use for each in node.back() for use in each.calls if use.id == ask.use.id)
