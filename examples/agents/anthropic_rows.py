@@ -411,9 +411,7 @@ def spoken(row: Row) -> str:
             case "tool_use":
                 words.append(f"[calls {block['name']} {json.dumps(block['input'])}]")
             case "tool_result":
-                content = block["content"]
-                text = content if isinstance(content, str) else flat(content)
-                words.append(f"[result: {clip(text, 2000)}]")
+                words.append(f"[result: {clip(flat(block['content']), 2000)}]")
     return clean(f"{row['role']}: {' '.join(words)}")
 
 
@@ -438,9 +436,14 @@ def stored(row: Row) -> Message:
     return Message(row["role"], tuple(blocks))
 
 
-def flat(content: list[Row]) -> str:
+def flat(content: str | list[Row]) -> str:
     """The content of a result as a text."""
-    return "\n".join(part.get("text", "(A picture was here.)") for part in content)
+    return content if isinstance(content, str) else "\n".join(map(words_in, content))
+
+
+def words_in(part: Row) -> str:
+    """The text of a part of a result; words stand for a picture."""
+    return str(part.get("text", "(A picture was here.)"))
 
 
 def as_stored(content: str | list[Row]) -> str | tuple[Text, ...]:
@@ -451,7 +454,7 @@ def as_stored(content: str | list[Row]) -> str | tuple[Text, ...]:
     """
     if isinstance(content, str):
         return content
-    return tuple(Text(clean(part.get("text", "(A picture was here.)"))) for part in content)
+    return tuple(Text(clean(words_in(part))) for part in content)
 
 
 def as_sent(content: str | tuple[Any, ...]) -> str | list[Row]:

@@ -169,8 +169,7 @@ def answer_of(content: list[Row]) -> Row:
 
 def result_of(block: Row) -> Row:
     """A result as a message; this API has no mark for a failure, so the text says it."""
-    content = block["content"]
-    text = content if isinstance(content, str) else flat(content)
+    text = flat(block["content"])
     if block.get("is_error"):
         text = f"Error: {text}"
     return {"role": "tool", "tool_call_id": block["tool_use_id"], "content": text}

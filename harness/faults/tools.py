@@ -44,7 +44,7 @@ def huge(moment: Moment, plan: Plan, *, size_bytes: Bytes = 1_000_000) -> Plan:
     """The tool, or a sub-agent, returns a text of `size_bytes`; escalating, twice as much, at most
     400,000."""
     # A campaign's results grew to 100 MB. A million characters cost the checks a second each time.
-    return _answering(plan, "x" * max(size_bytes, min(size_bytes * moment.harder, 400_000)))
+    return _answering(plan, "x" * moment.grown(size_bytes, 400_000))
 
 
 def many_parts(moment: Moment, plan: Plan, *, count: Parts = 10_000) -> Plan:

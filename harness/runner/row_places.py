@@ -7,9 +7,10 @@ to change each row behind it, and to store the newest ones twice.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from itertools import takewhile
+from itertools import chain, takewhile
 
 import msgspec
 
@@ -26,17 +27,21 @@ def in_their_places(rows: Rows, known: Mapping[str, str]) -> Rows:
     """
     if all(known.get(row.id) == row.digest for row, _ in rows[: len(known)]):
         return rows
-    names = {
-        place: name
-        for file in dict.fromkeys(_file(row.id) for row, _ in rows if _PLACE.search(row.id))
-        for place, name in _named([row for row, _ in rows if _file(row.id) == file], file, known)
-    }
+    files = dict.fromkeys(_file(row.id) for row, _ in rows if _PLACE.search(row.id))
+    before, now = defaultdict[str, list[str]](list), defaultdict[str, list[StoredRow]](list)
+    for name in filter(_PLACE.search, known):
+        before[_file(name)].append(name)
+    for row, _ in rows:
+        now[_file(row.id)].append(row)
+    named = (_named(now[file], file, sorted(before[file], key=_order), known) for file in files)
+    names = dict(chain.from_iterable(named))
     return [(msgspec.structs.replace(r, id=names.get(r.id, r.id)), message) for r, message in rows]
 
 
-def _named(rows: list[StoredRow], file: str, known: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Each row's place in a file, and its name."""
-    old = sorted((n for n in known if _file(n) == file and _PLACE.search(n)), key=_order)
+def _named(
+    rows: list[StoredRow], file: str, old: list[str], known: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    """Each row's place in a file, and its name; `old` are the names that the file had, in order."""
     before, after = [known[name] for name in old], [row.digest for row in rows]
     pairs = zip(before, after, strict=False)
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

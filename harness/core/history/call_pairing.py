@@ -156,8 +156,10 @@ def _of_equal_input(uses: Sequence[ToolUse], asks: Sequence[Ask]) -> dict[str, A
     differ tell such calls apart; else there is none.
     """
     of_input = {canonical(ask.use.input): ask for ask in asks}
-    found = {use.id: of_input.pop(canonical(use.input), None) for use in uses}
-    return {} if None in found.values() or of_input else {i: a for i, a in found.items() if a}
+    given = [canonical(use.input) for use in uses]
+    if sorted(given) != sorted(of_input):
+        return {}
+    return {use.id: of_input[text] for use, text in zip(uses, given, strict=True)}
 
 
 def _allows(question: Question, given: str) -> bool:

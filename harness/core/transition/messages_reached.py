@@ -40,8 +40,8 @@ def reached(
     is_read = past.turn_calls[session] and (is_beyond or any(m.tool_results for m in newest))
     opened = past.open_inbound(session)
     own = "" if is_read else _words(past, session, opened)
-    is_passed = (session, opened) in past.finished and not past.turn_calls[session]
-    is_passed = is_passed and own not in sent
+    is_untouched = not past.turn_calls[session] and own not in sent
+    is_passed = is_untouched and (session, opened) in past.finished
     if own:
         sent = sent.replace(own, "\n", 1)
     held = tuple(_held(words, sent))

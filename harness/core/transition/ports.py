@@ -336,6 +336,10 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
         """The factor by which an escalating fault is harder now: 1, 2, 4, … up to 2**20."""
         return int(2 ** min(self.firing - 1, 20))
 
+    def grown(self, size: int, most: int) -> int:
+        """A size that doubles while it escalates, up to a bound; one over the bound stays."""
+        return max(size, min(size * self.harder, most))
+
 
 FaultFunction = Callable[..., Plan]
 """`(moment, plan, **settings) -> plan`; returning the plan unchanged is the identity."""

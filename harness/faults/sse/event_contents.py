@@ -155,7 +155,7 @@ def comment_flood(moment: Moment, plan: Plan, *, comments: Many = 10_000) -> Pla
 def _flood(moment: Moment, count: int) -> int:
     # A client reads about 25,000 lines in a second of processor time. A campaign draws 40,000, and
     # 64 times as many took the time of a whole run: that was told as an agent that computes.
-    return max(count, min(count * moment.harder, _ESCALATED_MOST))
+    return moment.grown(count, _ESCALATED_MOST)
 
 
 def tiny_deltas(moment: Moment, plan: Plan) -> Plan:
