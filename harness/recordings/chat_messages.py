@@ -27,13 +27,32 @@ from harness.recordings.transcripts import Transcript, answered_with, request_al
 LISTS = ("messages", "traj", "history", "contents", "conversation", "input")
 """The names under which objects hold a list of messages, the first that fits."""
 
+_REQUESTS = ("request", "request_body", "requestBody", "body", "params", "kwargs", "input")
+_RESPONSES = ("response", "response_body", "responseBody", "output", "result")
+"""The names under which the log of a gateway holds both sides of a call, the first that fits."""
+
 
 def held_messages(value: Json) -> list[dict[str, Json]] | None:
     """The messages of a value, without items that are not objects; None when it has none."""
-    if isinstance(value, dict):
-        lists = (value[name] for name in LISTS if name in value)
-        return next((held for item in lists if (held := _listed(item)) is not None), None)
-    return _listed(value)
+    if not isinstance(value, dict):
+        return _listed(value)
+    found = _in_lists(value)
+    return _in_lists(_request(value)) if found is None else found
+
+
+def _in_lists(value: dict[str, Json]) -> list[dict[str, Json]] | None:
+    lists = (value[name] for name in LISTS if name in value)
+    return next((held for item in lists if (held := _listed(item)) is not None), None)
+
+
+def _request(value: dict[str, Json]) -> dict[str, Json]:
+    """The request of a logged call; some logs keep it as a text."""
+    return next(filter(None, (_object(value.get(name)) for name in _REQUESTS)), {})
+
+
+def _object(value: Json) -> dict[str, Json]:
+    is_text = isinstance(value, str) and value.startswith("{")
+    return f.mapping(f.parse(value.encode()) if is_text else value)
 
 
 def _listed(value: Json) -> list[dict[str, Json]] | None:
@@ -51,6 +70,10 @@ def transcript_of(name: str, value: Json) -> Transcript | None:
     if held is None:
         return None
     value = f.mapping(value)
+    if value and _in_lists(value) is None:
+        responses = (value[name] for name in _RESPONSES if name in value)
+        answer = next(responses, None)
+        value = {**_request(value), "response": _object(answer) or answer}
     api = _api(held)
     said = [message for message in held if not _declared(message)]
     asked = api.request({**value, api.field: said})
@@ -102,11 +125,17 @@ def _spoken(response: Json) -> Message | None:
     if (api := api_of_message(content)) is not None:
         return next(iter(api.messages([content])), None)
     inner = f.mapping(response).get("message")
-    rows = f.objects(response) or [f.mapping(inner) or f.mapping(response)]
+    rows = f.objects(response) or [_with_role(f.mapping(inner) or f.mapping(response))]
     if not any(map(is_message, rows)):
         return _of_parts(rows) if isinstance(response, list) else None
     said = [m for m in recorded_messages(filter(is_message, rows)) if m.role == "assistant"]
     return Message("assistant", tuple(b for m in said for b in m.blocks)) if said else None
+
+
+def _with_role(row: dict[str, Json]) -> dict[str, Json]:
+    """The output of a model as a message: many writers leave its role out."""
+    says = isinstance(row.get("content"), str) or f.objects(row.get("tool_calls"))
+    return {"role": "assistant", **row} if says and "role" not in row else row
 
 
 def _of_parts(parts: list[dict[str, Json]]) -> Message | None:

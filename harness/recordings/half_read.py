@@ -60,6 +60,10 @@ _FEW = 3
 """A program loses the results of one or two calls, by an interrupt or a crash. In a log of a known
 format, this number of calls without any result is a shape that is not known."""
 
+_SHARE = 0.1
+"""The share of the calls of a session that may lack a result. A program that loses more of them is
+not among those whose logs we read, and a file that was cut or has a new shape does so at once."""
+
 
 @lru_cache(maxsize=256)
 def is_of_a_tool(kind: str, role: str = "") -> bool:
@@ -105,8 +109,7 @@ def _reasons(transcript: Transcript, seen: dict[int, tuple[str, ...]]) -> Iterat
         yield from _calls_in_text(transcript.said)
     # A provider refuses a request in which a call has no result, so an exchange shows true ones.
     if has_calls and transcript.roles and (transcript.loose or not transcript.exchange):
-        least = 1 if transcript.loose else _FEW
-        yield from _without_results(transcript.said, pair(transcript), least)
+        yield from _without_results(transcript, pair(transcript))
 
 
 def _strange(message: Message) -> Iterator[str]:
@@ -129,16 +132,23 @@ def _calls_in_text(said: Sequence[Message]) -> Iterator[str]:
         yield f"calls that stand in texts of the assistant are not understood ({found} of them)"
 
 
-def _without_results(said: Sequence[Message], found: Pairing, least: int) -> Iterator[str]:
+def _without_results(transcript: Transcript, found: Pairing) -> Iterator[str]:
     """Reasons from calls that no result answers although something follows them."""
-    open_ = [call for call in found.calls if not call.answered and call.message < len(said) - 1]
+    said, calls = transcript.said, found.calls
+    open_ = [call for call in calls if not call.answered and call.message < len(said) - 1]
     in_text = sum(_is_result(said[call.message + 1], call.use) for call in open_)
+    few = 1 if transcript.loose else _FEW
     if in_text:
         yield f"results that stand in texts of the user are not understood ({in_text} of them)"
-    elif len(open_) >= least and not any(call.answered for call in found.calls):
+    elif len(open_) >= few and not any(call.answered for call in calls):
         yield (
             f"no result is found for any call ({len(open_)} of them): the log may keep results in "
             "a form that is not understood"
+        )
+    elif not transcript.loose and len(open_) >= few and len(open_) > len(calls) * _SHARE:
+        yield (
+            f"{len(open_)} of {len(calls)} calls have no result: the log may lack lines, or keep "
+            "results in a form that is not understood"
         )
 
 

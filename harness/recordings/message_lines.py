@@ -89,6 +89,7 @@ class LoggedSession:
             stops={n: draft.stop for n, draft in enumerate(self.found) if draft.stop},
             restarts={n: kept for n, kept in self.restarts.items() if n < len(self.found)},
             failures=self.failures,
+            lost_result="[Tool result missing due to internal error]",
         )
 
     def _draft(self, message: Message, shared: Json, id_: str) -> LoggedMessage:

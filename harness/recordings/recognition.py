@@ -8,7 +8,7 @@ line log is enough, so the whole need not be in memory.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -53,10 +53,22 @@ def format_named(name: str, place: str = "--format") -> Format:
 
 def format_of(document: bytes) -> str:
     """The name of the format of bytes; raises InputError when none recognises them."""
-    found = next((kind for kind in formats().values() if kind.recognises(document)), None)
+    found = next((kind for kind in _candidates(document) if kind.recognises(document)), None)
     if found is None:
         raise _unrecognised(document)
     return found.name
+
+
+def _candidates(head: bytes) -> Iterator[Format]:
+    """The formats that bytes may have, in the order in which they are tried.
+
+    Rows that look like messages are part of many logs. Where the program is known, and not what it
+    writes, reading them alone would read the log by half.
+    """
+    known = _unread_program(head) is not None
+    return (
+        kind for kind in formats().values() if not (known and kind.by_lines and kind.fits_others)
+    )
 
 
 class _UnreadProgram(msgspec.Struct, frozen=True):
@@ -74,8 +86,12 @@ _UNREAD = tuple(
 """Each has fewer than five public files with a conversation, or lies in many files."""
 
 
+def _unread_program(head: bytes) -> _UnreadProgram | None:
+    return next((one for one, begins in _UNREAD if begins.match(head)), None)
+
+
 def _unrecognised(document: bytes) -> InputError:
-    unread = next((one for one, begins in _UNREAD if begins.match(document)), None)
+    unread = _unread_program(document)
     if unread is not None:
         return InputError(f"looks like {unread.program}", "line 1", more=unread.instead)
     if json_documents.is_json(document) and not json_documents.is_lines(document):
@@ -97,7 +113,7 @@ def line_format(head: bytes, format: str = AUTO) -> str:
     if head.startswith((*json_documents.UTF16, zip_archive.MAGIC)):
         return ""
     _check_text(head)
-    kind = asked or next((k for k in formats().values() if k.recognises(head)), None)
+    kind = asked or next((k for k in _candidates(head) if k.recognises(head)), None)
     return kind.name if kind is not None and kind.by_lines else ""
 
 
@@ -127,7 +143,7 @@ def read(document: bytes, name: str = "", format: str = AUTO) -> Recording:
 
 
 def _recognised(document: bytes) -> Recording:
-    for kind in formats().values():
+    for kind in _candidates(document):
         found = kind.attempt(document)
         if found is not None:
             return found

@@ -17,6 +17,7 @@ from harness.core.values.messages import Message, ToolResult, side
 from harness.core.values.plans import ApiError, ToolAnswer
 from harness.providers.anthropic.record import RECORD
 from harness.providers.anthropic.validator import AnthropicFold
+from harness.recordings.lost_results import with_lost_results
 from harness.recordings.pairing import Pairing, pair
 from harness.recordings.transcripts import Transcript
 
@@ -29,7 +30,7 @@ def to_history(transcript: Transcript, dialect: str | None = None) -> History:
     `dialect`: rules of the wire by which each request is judged into `called.refused`; None
     judges none. Raises InputError for a dialect that the wire has not got.
     """
-    return _HistoryWriter(transcript.spoken, dialect).write()
+    return _HistoryWriter(with_lost_results(transcript.spoken), dialect).write()
 
 
 class _HistoryWriter:
@@ -78,7 +79,10 @@ class _HistoryWriter:
         """Whether a log ends with words of the user, which no answer follows."""
         last = self.transcript.said[-1:]
         user_ends = self.transcript.roles and bool(last) and side(last[0]) == "user"
-        return user_ends and not last[0].tool_results and not self.transcript.exchange
+        if not user_ends or self.transcript.exchange:
+            return False
+        results = [isinstance(block, ToolResult) for block in last[0].blocks]
+        return not results or not all(results)
 
     def _seams(self) -> tuple[Seam, ...]:
         used = self.pairing.calls or self.pairing.results or self.transcript.tools

@@ -50,7 +50,8 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     list, and stands before all of them. `failures` gives the assistant messages that the log itself
     marks as errors of the API. `answers` gives what was answered where a message repeats it
     otherwise. `loose`: nothing says in which form the messages are, so results may stand in an
-    unknown one. `unread`: why it may be read by half, in words (`half_read`).
+    unknown one. `unread`: why it may be read by half, in words (`half_read`). `lost_result`: what
+    the program of a log gives the model in place of a result that the log lacks (`lost_results`).
     """
 
     name: str
@@ -75,6 +76,7 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     answers: dict[int, Message] = {}
     loose: bool = False
     unread: tuple[str, ...] = ()
+    lost_result: str = ""
 
     @property
     def said(self) -> tuple[Message, ...]:

@@ -242,5 +242,6 @@ SAMPLES: dict[str, tuple[str, bytes]] = {
         _bytes([{"task_id": n, "traj": openai_messages()} for n in "ab"]),
     ),
     "chat lines": ("chat_lines", b"\n".join(_bytes({"messages": openai_messages()}) for _ in "ab")),
+    "chat rows lines": ("chat_rows", b"\n".join(map(_bytes, openai_messages()))),
 }
 """A name for each sample, with its format and its bytes."""

@@ -342,6 +342,10 @@ def _chat_lines(n: int) -> bytes:
     return b"\n".join(_bytes({"messages": chat(one_turn_of_calls(2))}) for _ in range(n))
 
 
+def _chat_rows(n: int) -> bytes:
+    return b"\n".join(map(_bytes, chat(one_turn_of_calls(n))))
+
+
 def _sessions_of_claude_code(n: int) -> bytes:
     lines = (
         {"type": row["role"], "message": row, "sessionId": f"s{i % (n // 4)}", "uuid": str(i)}
@@ -391,6 +395,7 @@ OTHERS: dict[str, Callable[[int], bytes]] = {
     "otel": _otel,
     "langfuse_lines": _langfuse_lines,
     "chat_lines": _chat_lines,
+    "chat_rows": _chat_rows,
     "claude_code": _sessions_of_claude_code,
     "pi": _lost_parents_of_pi,
     "pi with branches": _branches_of_pi,

@@ -28,7 +28,7 @@ def test_the_first_format_that_looks_like_a_sample_is_its_own(name: str) -> None
     assert format_of(data) == format
     assert read(data).format == format
     likely = [name for name, kind in formats().items() if kind.recognises(data)]
-    beside = {"chat_json", "chat_lines"}
+    beside = {"chat_json", "chat_lines", "chat_rows"}
     assert set(likely) <= {format} | beside, "only a chat may fit beside another format"
 
 

@@ -54,7 +54,6 @@ def test_logs_and_histories_are_told() -> None:
         (b"# aider chat started at 2026-01-01 10:00:00\n\n#### hi\n", "aider's chat history"),
         (b'{"step_index":0,"source":"MODEL","type":"X"}\n', "Antigravity CLI"),
         (b'{"role":"user","message":{"content":[]}}\n{"role": 1}\n', "Cursor"),
-        (b'{"type":"session_start","id":"d","title":"t"}\n', "Droid"),
         (b'{"method":"generateContent","response":{}}\n', "Gemini CLI's recorded answers"),
         (b'{"type":"system","content":"You are Grok 4.5"}\n', "Grok CLI"),
         (b'{"type":"metadata","protocol_version":"1.4"}\n', "Kimi CLI"),

@@ -13,6 +13,7 @@ import msgspec
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Json
+from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.chat_messages import LISTS, held_messages, transcript_of
 from harness.recordings.recording_format import recognised_by
@@ -66,9 +67,21 @@ def _recording(found: dict[str, Transcript | None]) -> Recording:
 
 
 def _items(value: Json) -> Iterator[tuple[str, Json]]:
-    """The value itself when it is a chat, else the items of a list, with their names."""
-    if not isinstance(value, list) or held_messages(value) is not None:
+    """The value itself when it is a chat, else the items of a list, with their names.
+
+    Benchmarks keep a head beside the list of their runs (tau2-bench: `simulations`).
+    """
+    if held_messages(value) is not None or not isinstance(value, (list, dict)):
         yield "messages", value
         return
-    for number, item in enumerate(value, start=1):
-        yield f"item {number}", item
+    lists = {"item": value} if isinstance(value, list) else _lists_of_chats(value)
+    if not lists:
+        yield "messages", value
+    for name, items in lists.items():
+        for number, item in enumerate(items, start=1):
+            yield f"{name} {number}", item
+
+
+def _lists_of_chats(value: dict[str, Json]) -> dict[str, list[Json]]:
+    lists = {name: f.listed(items) for name, items in value.items()}
+    return {name: items for name, items in lists.items() if held_messages(next(iter(items), None))}

@@ -64,6 +64,7 @@ class _Rollout:
             model=self.model,
             system=self.system,
             restarts=self.restarts,
+            lost_result="aborted",
         )
 
 

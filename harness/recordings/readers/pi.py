@@ -111,6 +111,7 @@ class _EntryTree:
             stops={n: stop for n, stop in stops.items() if stop},
             restarts={n: min(at.get(name, n), n) for n, name in first_kept.items()},
             failures=dict(_failures(said)),
+            lost_result="No result provided",
         )
 
 

@@ -45,6 +45,13 @@ def _import(folder: Path, lines: Sequence[_Line], at: int | None = None) -> Scen
     return import_file(ImportRequest(file=file, name="it", out=folder, at=at, force=True))
 
 
+def _import_chat(folder: Path, lines: Sequence[_Line], at: int | None = None) -> ScenarioImport:
+    """Import the same messages without a program's envelope: what stands there was sent."""
+    file = folder / "chat.jsonl"
+    file.write_text("".join(json.dumps(line["message"]) + "\n" for line in lines), "utf-8")
+    return import_file(ImportRequest(file=file, name="it", out=folder, at=at, force=True))
+
+
 def _fates(made: ScenarioImport) -> dict[tuple[str, int], tuple[str, str, int]]:
     return {(f.place.code, f.place.turn): (f.shown, f.lost, f.at) for f in made.fates}
 
@@ -103,13 +110,14 @@ def test_why_a_loop_is_lost(tmp_path: Path, lines: list[_Line], why: str) -> Non
 def test_what_the_recorded_agent_sent_is_kept_in_the_session(tmp_path: Path) -> None:
     """A call without a result, before the second message of the user."""
     use = {"type": "tool_use", "id": "t1", "name": "find", "input": {}}
-    lines = [ASKED, _said("assistant", use), _said("user", "Well?"), ANSWERED,
+    seen = _round("t0", "seen", failed=False)
+    lines = [ASKED, *seen, _said("assistant", use), _said("user", "Well?"), ANSWERED,
              _said("user", "Are you there?"), ANSWERED]  # fmt: skip
     code = "tool_pairing.unanswered"
-    ((place, (shown, lost, at)),) = _fates(_import(tmp_path, lines)).items()
+    ((place, (shown, lost, at)),) = _fates(_import_chat(tmp_path, lines)).items()
     assert (place, shown, at) == ((code, 2), "", 3)
     assert lost == "it is in what the recorded agent sent, and a naive agent sends its own"
-    made = _import(tmp_path, lines, at=3)
+    made = _import_chat(tmp_path, lines, at=3)
     assert _fates(made) == {(code, 2): ("valid_request.V4", "", 0)}
     (scenario,) = load_scenarios(made.scenario)
     assert run(scenario, reference).verdict.verdict == "pass"
@@ -136,7 +144,7 @@ def test_behind_a_damaged_session_no_turn_is_offered(tmp_path: Path) -> None:
     use = {"type": "tool_use", "id": "x", "name": "find", "input": {}}
     lines = [ASKED, _said("assistant", use), _said("user", "Well?"), ANSWERED,
              _said("user", "Find it"), *_loop(5), ANSWERED]  # fmt: skip
-    fates = _fates(_import(tmp_path, lines))
+    fates = _fates(_import_chat(tmp_path, lines))
     assert fates[FAILURE, 3] == (FAILURE, "", 0)
     assert fates["tool_pairing.unanswered", 2][2] == 3
 

@@ -119,6 +119,22 @@ def test_each_object_of_a_list_is_a_transcript() -> None:
     assert recording.refused == {"holds no list of messages": 2}
 
 
+def test_a_head_may_stand_beside_the_list_of_the_runs() -> None:
+    runs = [{"id": n, "messages": openai_messages()} for n in "ab"]
+    found = _read({"info": {"git": "x"}, "tasks": [{"id": "a"}], "simulations": runs})
+    assert [t.name for t in found] == ["simulations 1", "simulations 2"]
+
+
+def test_a_result_may_have_the_id_of_its_call_and_any_other_id() -> None:
+    messages = openai_messages()
+    messages[3] = {"role": "tool", "id": "c1", "content": "a", "error": False}
+    (found,) = _read(messages)
+    assert counts(found)["orphan_results"] == counts(found)["unanswered_calls"] == 0
+    messages[3]["id"] = "message 7"
+    (found,) = _read(messages)
+    assert found.messages[3].tool_results[0].id == ""
+
+
 def test_a_failing_tool_may_say_so_in_another_field() -> None:
     failed = {"role": "tool", "tool_call_id": "c1", "content": "", "error": "no such folder"}
     messages = [*openai_messages()[:3], failed]
