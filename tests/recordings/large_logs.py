@@ -342,10 +342,6 @@ def _chat_lines(n: int) -> bytes:
     return b"\n".join(_bytes({"messages": chat(one_turn_of_calls(2))}) for _ in range(n))
 
 
-def _chat_rows(n: int) -> bytes:
-    return b"\n".join(map(_bytes, chat(one_turn_of_calls(n))))
-
-
 def _sessions_of_claude_code(n: int) -> bytes:
     lines = (
         {"type": row["role"], "message": row, "sessionId": f"s{i % (n // 4)}", "uuid": str(i)}
@@ -378,9 +374,7 @@ def _exchanges(n: int) -> bytes:
 
 def _deep(n: int) -> bytes:
     """Inputs that nest: the depth is bounded by the readers, their number is not."""
-    deep: Any = "end"
-    for _ in range(40):
-        deep = {"a": [deep]}
+    deep: Any = json.loads('{"a": [' * 40 + '"end"' + "]}" * 40)
     block = {"type": "tool_use", "name": "look", "input": deep}
     rows = [{"role": "assistant", "content": [{**block, "id": f"c{i}"}]} for i in range(n)]
     return _bytes([_GO, *rows])
@@ -395,7 +389,7 @@ OTHERS: dict[str, Callable[[int], bytes]] = {
     "otel": _otel,
     "langfuse_lines": _langfuse_lines,
     "chat_lines": _chat_lines,
-    "chat_rows": _chat_rows,
+    "chat_rows": lambda n: b"\n".join(map(_bytes, chat(one_turn_of_calls(n)))),
     "claude_code": _sessions_of_claude_code,
     "pi": _lost_parents_of_pi,
     "pi with branches": _branches_of_pi,

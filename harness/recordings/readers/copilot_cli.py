@@ -18,7 +18,10 @@ from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import LogEntry, Notes, SizeBound, first_objects, taken
 from harness.recordings.transcripts import Recording, Transcript
 
-_EVENT = frozenset({"type", "data", "id", "timestamp"})
+_EVENT = frozenset({"type", "data", "timestamp"})
+_ABOUT = frozenset({"session", "user", "assistant", "tool", "hook", "system", "subagent"})
+"""What the types of events begin with, before the point."""
+
 _Object = dict[str, Json]
 
 
@@ -113,7 +116,8 @@ class _Session:
 def _is_copilot_cli(data: bytes) -> bool:
     first = next(first_objects(data), {})
     is_event = first.keys() >= _EVENT and isinstance(first["data"], dict)
-    return is_event and "." in f.text(first["type"])
+    about, point, _ = f.text(first.get("type")).partition(".")
+    return is_event and bool(point) and about in _ABOUT
 
 
 @recognised_by(_is_copilot_cli)

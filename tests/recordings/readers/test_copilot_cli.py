@@ -9,7 +9,7 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Text, ToolResult, ToolUse
-from harness.recordings.recognition import format_named, format_of
+from harness.recordings.recognition import format_named, format_of, format_of
 
 COPILOT_CLI = format_named("copilot_cli")
 
@@ -89,6 +89,17 @@ def test_a_compaction_begins_the_context_anew() -> None:
     compacted = ("session.compaction_complete", {"success": True, "summaryContent": "Summary."})
     (found,) = COPILOT_CLI.read(log(*TURN, compacted, SAID)).transcripts
     assert [message.text for message in found.context] == ["Summary.", "two files"]
+
+
+def test_events_may_lack_their_ids() -> None:
+    rows = (
+        json.loads(line)
+        for line in log(ASKED, ("assistant.message", {"content": "two"})).splitlines()
+    )
+    bare = b"".join(
+        json.dumps({k: v for k, v in row.items() if k != "id"}).encode() + b"\n" for row in rows
+    )
+    assert format_of(bare) == "copilot_cli"
 
 
 def test_a_log_without_a_message_is_refused() -> None:
