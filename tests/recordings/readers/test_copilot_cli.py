@@ -9,7 +9,7 @@ import pytest
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Text, ToolResult, ToolUse
-from harness.recordings.recognition import format_named, format_of, format_of
+from harness.recordings.recognition import format_named, format_of
 
 COPILOT_CLI = format_named("copilot_cli")
 
