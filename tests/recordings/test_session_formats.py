@@ -23,6 +23,7 @@ from tests.recordings.readers import (
     test_copilot_cli,
     test_gemini_cli,
     test_gemini_stream,
+    test_managed_agents,
     test_opencode,
     test_otel,
     test_pi,
@@ -41,6 +42,7 @@ SAMPLES = {
     ],
     "gemini_stream": [test_gemini_stream.stream(*test_gemini_stream.RUN)],
     "history": [OURS],
+    "managed_agents": [test_managed_agents.lines(*test_managed_agents.SESSION)],
     "opencode": [test_opencode.session(*test_opencode.TURN)],
     "otel": list(test_otel.DUMPS.values()),
     "pi": [test_pi.log(*test_pi.TURN)],
@@ -52,7 +54,8 @@ LINES = [(name, sample) for name, sample in EACH if formats()[name].by_lines]
 
 @pytest.mark.parametrize(("name", "sample"), EACH)
 def test_a_sample_is_of_one_format_alone(name: str, sample: bytes) -> None:
-    assert [found for found, kind in formats().items() if kind.recognises(sample)] == [name]
+    own = {found: kind for found, kind in formats().items() if not kind.fits_others}
+    assert [found for found, kind in own.items() if kind.recognises(sample)] == [name]
     assert format_of(sample) == read(sample).format == name
 
 
