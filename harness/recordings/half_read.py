@@ -61,8 +61,8 @@ _FEW = 3
 format, this number of calls without any result is a shape that is not known."""
 
 _SHARE = 0.1
-"""The share of the calls of a session that may lack a result. A program that loses more of them is
-not among those whose logs we read, and a file that was cut or has a new shape does so at once."""
+"""The share of the calls of a session that may lack a result. The programs whose logs we read lose
+fewer. A file that was cut or has a new shape loses more at once."""
 
 
 @lru_cache(maxsize=256)

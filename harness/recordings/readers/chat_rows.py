@@ -1,9 +1,9 @@
 """Chats of which each line of a file is one message: the store that most agents write themselves.
 
-No program owns this form, so little is sure of it. A row is the message, or holds it under
-`message` beside a time and an id. Rows may name their session; else the file is one. Other rows
-are events of the program. One that names a call and is no message may be a result that we do not
-understand, and makes the session doubtful.
+Many programs write this form, so little is sure. A row is the message, or holds it under `message`
+beside a time and an id. Rows may name their session; else the file is one. Other rows are events of
+the program. An event that names a call may be a result that we do not understand, and makes the
+session doubtful.
 """
 
 from __future__ import annotations

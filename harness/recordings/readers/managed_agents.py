@@ -2,7 +2,7 @@
 
 The id of a call's event is the id of the call. The spans of requests to the model divide answers.
 An event of a sub-agent stands twice, and here only where it asks for permission; its own thread has
-the rest. Some programs keep the event under `raw`, in an envelope of their own. Source: the types
+the rest. Some programs keep the event under `raw`, beside other facts. Source: the types
 under `anthropic.types.beta.sessions`, version 2.11 of the SDK, and five public sessions of 2026.
 """
 
