@@ -123,7 +123,8 @@ def _could_shrink(refused: Exchange) -> bool:
 def _missed(trace: Trace) -> Iterator[Finding]:
     """Yield the turns that end at the window, for an agent that does compact elsewhere."""
     for turn in trace.turns.values():
-        refused = next((e for e in turn.main if is_over_window(e)), None)
+        # An answer may name another rule that the request breaks, and nothing of its size.
+        refused = next((e for e in turn.main if is_over_window(e) and e.too_large), None)
         if refused is None or turn.main[-1] is not refused or not _could_shrink(refused):
             continue
         ended = next((s for s in turn.endings if s.n > refused.n), None)

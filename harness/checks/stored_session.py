@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice, pairwise, takewhile
 
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, Case
 from harness.checks.evidence.misplaced_results import is_same, is_unasked, waiting_calls
+from harness.checks.evidence.seen_rows import SeenRows, mark_of
 from harness.checks.evidence.shown_text import difference
 from harness.checks.evidence.stored_messages import (
     finished_turns,
     inbound_rows,
-    is_shared,
     is_user_text,
-    may_keep,
     named_inbound,
     reply_rows,
     same_text,
@@ -173,26 +172,28 @@ def _is_reply(message: Message) -> bool:
 def _replaced(trace: Trace) -> Iterator[Finding]:
     """Yield the rows that are gone or changed without a compaction in the turn or damage of the
     files."""
-    digests: dict[str, str] = {}
-    pending: list[Finding] = []
+    rows: dict[str, StoredRow] = {}
+    pending: list[tuple[str, Finding]] = []
+    newest: dict[str, tuple[str, int]] = {}
     compacted: set[tuple[str, int]] = set()
     # After a refusal for size an agent may shorten its rows itself, without a summary.
     summaries = {e.n for e in trace.exchanges if e.used_as == "compact" or e.too_large}
     for event in trace.events:
         if isinstance(event, Stored):
             if event.n not in trace.damages:
-                pending += _rewrites(trace, event, digests)
-            for row in (*event.added, *event.changed):
-                digests[row.id] = row.digest
+                pending += _rewrites(trace, event, rows)
+            rows |= {row.id: row for row in (*event.added, *event.changed)}
         elif isinstance(event, Called):
+            place = newest[event.session] = event.session, event.turn
             if _compacts(event) or event.n in summaries:
-                compacted.add((event.session, event.turn))
-            # A store may be rewritten just before the request that shows why: wait for that one.
-            if (event.session, event.turn) not in compacted:
-                yield from pending
-            pending = []
+                compacted.add(place)
+            # A store may be rewritten just before the request that shows why: wait for that one,
+            # beside the calls of other sessions.
+            due = [found for of, found in pending if of in ("", event.session)]
+            pending = [(of, found) for of, found in pending if of not in ("", event.session)]
+            yield from () if place in compacted else due
         elif isinstance(event, Ended):
-            yield from pending
+            yield from (found for of, found in pending if newest.get(of) not in compacted)
             pending = []
 
 
@@ -202,21 +203,29 @@ def _compacts(called: Called) -> bool:
     return notice or called.purpose == "compact"
 
 
-def _rewrites(trace: Trace, event: Stored, digests: dict[str, str]) -> Iterator[Finding]:
+def _rewrites(
+    trace: Trace, event: Stored, rows: Mapping[str, StoredRow]
+) -> Iterator[tuple[str, Finding]]:
+    """Yield what is said of rows that vanish or change, and the session that they name."""
+    changed = [row.id for row in event.changed]
     # An agent that takes a row out of a list in a table gives the rows behind it other places.
     moved = {row.digest for row in (*event.added, *event.changed)}
-    lost = [row for row in event.gone if digests.get(row) not in moved]
-    said = {row: trace.messages.get(digests.get(row, ""), Message("user")) for row in lost}
-    waiting = waiting_calls(trace, (d for n, d in digests.items() if n not in said)) if said else ()
+    known = {id: rows.get(id, StoredRow(id, "")) for id in (*event.gone, *changed)}
+    lost = [row for row in event.gone if known[row].digest not in moved]
+    said = {row: trace.messages.get(known[row].digest, Message("user")) for row in lost}
+    left = (row.digest for row in rows.values() if row.id not in said)
+    waiting = waiting_calls(trace, left) if said else ()
     if gone := [row for row, message in said.items() if not is_unasked(message, waiting)]:
         text = f"{len(gone)} stored rows are gone without a compaction: "
-        yield Finding("reload_equivalence.gone", text + ", ".join(gone[:5]), (event.n,))
-    for row in (row for row in event.changed if digests.get(row.id) not in moved):
-        before = trace.messages.get(digests.get(row.id, ""))
+        of, *others = {known[row].session for row in gone}
+        found = Finding("reload_equivalence.gone", text + ", ".join(gone[:5]), (event.n,))
+        yield "" if others else of, found
+    for row in (row for row in event.changed if known[row.id].digest not in moved):
+        before = trace.messages.get(known[row.id].digest)
         after = trace.messages.get(row.digest)
         if before and after and not is_same(before, after) and not _grows(before, after):
             text = f"stored row {row.id} has another text than before"
-            yield Finding("reload_equivalence.changed", text, (event.n,))
+            yield row.session, Finding("reload_equivalence.changed", text, (event.n,))
 
 
 def _grows(before: Message, after: Message) -> bool:
@@ -233,7 +242,7 @@ def _grows(before: Message, after: Message) -> bool:
 
 def _doubled(trace: Trace) -> Iterator[Finding]:
     """Yield the rows that are stored again. Rows from before the first message are not judged."""
-    seen, turns = _Seen(), [turn for turn in trace.turns.values() if turn.delivery]
+    seen, turns = SeenRows(), [turn for turn in trace.turns.values() if turn.delivery]
     at, newest, wrote = 0, dict[str, Turn](), dict[str, Turn | None]()
     for event in trace.stored:
         while at < len(turns) and turns[at].opened_n < event.n:
@@ -290,52 +299,6 @@ def _open_at(turns: list[Turn], n: int) -> list[Turn]:
     return [t for t in turns if max([t.settled_n or n + 1, *(e.n for e in t.endings)]) > n]
 
 
-class _Seen:
-    """The current rows: the first event of each digest, and the marks that may occur only once."""
-
-    def __init__(self) -> None:
-        self.since: dict[str, int] = {}
-        self._digests: dict[str, str] = {}
-        self._marks: dict[tuple[str, ...], set[str]] = {}
-        self._of: dict[str, tuple[str, ...]] = {}
-
-    def add(self, trace: Trace, row: StoredRow, message: Message, n: int, session: str) -> bool:
-        """Add a row; return whether as many other rows as may have its mark have it already.
-
-        An agent's own store may name no session in its rows, and two sessions may number their
-        calls alike: `session` is then that of the newest turn.
-        """
-        self._digests[row.id] = row.digest
-        self.since.setdefault(row.digest, n)
-        if not (mark := _mark(row, message)):
-            return False
-        mark = (session, *mark)
-        if is_shared(trace, row, named_inbound(row, message)):
-            mark = (*mark, squeeze(message.text))  # such rows differ in their text alone
-        holders = self._marks.setdefault(mark, set())
-        holders.add(row.id)
-        self._of[row.id] = mark
-        return len(holders) > max(1, may_keep(trace, row, message))
-
-    def remove(self, rows: tuple[str, ...]) -> None:
-        """Remove rows and their marks."""
-        for row in rows:
-            self.since.pop(self._digests.pop(row, ""), None)
-            mark = self._of.pop(row, None)
-            if mark is not None:
-                self._marks[mark].discard(row)
-
-
-def _mark(row: StoredRow, message: Message) -> tuple[str, ...]:
-    """The mark that at most one row has: the label of an inbound message, or the ids of tool
-    blocks."""
-    if name := named_inbound(row, message):
-        return ("inbound", name)
-    calls = tuple(use.id for use in message.tool_uses)
-    results = tuple(result.id for result in message.tool_results)
-    return ("calls", *calls) if calls else ("results", *results) if results else ()
-
-
 def _asked_again(trace: Trace, turn: Turn | None, message: Message, n: int) -> bool:
     """Whether the model made calls of these ids in the turn as often as they are stored in it.
 
@@ -346,9 +309,9 @@ def _asked_again(trace: Trace, turn: Turn | None, message: Message, n: int) -> b
     if turn is None or not ids:
         return False
     made = [e.reply.tool_uses for e in turn.exchanges if e.reply]
-    mark = _mark(StoredRow("", ""), message)
+    mark = mark_of(StoredRow("", ""), message)
     rows = [m for _, row, m in trace.rows_added(turn) if not named_inbound(row, m)]
-    stored = sum(_mark(StoredRow("", ""), m) == mark for m in rows)
+    stored = sum(mark_of(StoredRow("", ""), m) == mark for m in rows)
     if stored <= sum(ids <= {use.id for use in uses} for uses in made):
         return True
     if not any(c.turn.session == turn.session and c.n < n for c in trace.compactions):

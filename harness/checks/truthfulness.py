@@ -184,8 +184,9 @@ def _successes(history: History) -> dict[str, int]:
     """The results of calls that succeeded, with the event of the first request that holds each.
 
     What an agent sends of a call whose result a kill took from it does not count: it says the same
-    of a call that never ended. Nor does a text in which the results of several calls stand
-    together, as an agent writes that sends results as text.
+    of a call that never ended. So it does of one whose answer came too late. Nor does a text count
+    in which the results of several calls stand together, as an agent writes that sends results as
+    text.
     """
     found: dict[str, int] = {}
     runs = list(answered_runs(history.trace))
@@ -195,7 +196,7 @@ def _successes(history: History) -> dict[str, int]:
         ask, answered = ran[-1].ask, ran[-1].answered
         if ask is None or ask.sent is None or answered is None:
             continue
-        is_lost = is_killed_between(history.trace, answered.n, ask.sent_n)
+        is_lost = ran[-1].given_up or is_killed_between(history.trace, answered.n, ask.sent_n)
         is_shared = together[ask.sent_n] > 1
         if not (ran[-1].failed or ask.sent.is_error or is_lost or is_shared):
             for text in (squeeze(ask.sent.text), squeeze(ran[-1].text)):

@@ -29,6 +29,7 @@ from harness.core.transition.transition import Transition
 from harness.core.values.calls import Seam
 from harness.core.values.draws import Draws
 from harness.core.values.errors import InputError, MachineLacks
+from harness.core.values.messages import parts
 from harness.core.values.profile import NO_PROFILE
 from harness.runner.disk_log import DiskLog
 from harness.runner.session_seed import scenario_path, seed_messages
@@ -188,7 +189,7 @@ def start(
 def _session_settings(scenario: Scenario, store: bool) -> dict[str, Any]:
     """Return the settings for checks of the session: whether its own store is read, and how many
     rows the agent may have taken from the seed."""
-    seeded = len(seed_messages(scenario))
+    seeded = sum(map(parts, seed_messages(scenario)))
     own = {"own_store": True} if store else {}
     return {**own, **({"seeded": seeded} if seeded else {})}
 

@@ -115,6 +115,12 @@ def test_a_gate_of_yes_and_no_may_take_another_input_for_a_no(edit: Any, found: 
     assert codes(approval(story)) == []
 
 
+@pytest.mark.parametrize(("late_ms", "found"), [(0, ["no_false_stop.refused"]), (60_000, [])])
+def test_a_wait_for_the_user_may_end_before_the_answer(late_ms: int, found: list[str]) -> None:
+    story = _asked().ask(late_ms=late_ms).refuse("Not run: no answer within ten minutes.")
+    assert codes(no_false_stop(story.reply("Not written.").final().end())) == found
+
+
 def test_an_answer_counts_for_the_call_that_it_names() -> None:
     other = _asked().ask(id="t9").tool("written")
     assert _found(other) == ["approval.another"]

@@ -14,9 +14,11 @@ from harness.checks.stored_session import reload_equivalence
 from harness.core.history.history import History
 from harness.core.values.messages import (
     Message,
+    Text,
     ToolResult,
     ToolUse,
     assistant,
+    parts,
     results,
     user,
 )
@@ -206,6 +208,16 @@ def test_rows_of_the_seed_may_be_taken_with_the_first_message(seeded: int, is_fo
     story.live += [user("one"), assistant("1")]
     story.turn("one").row(*SEED, user("one")).reply("2").final()
     assert bool(told(story.row(assistant("2")).end())) is is_found
+
+
+@pytest.mark.parametrize(("copies", "found"), [(1, False), (2, True)])
+def test_an_agent_may_keep_each_result_of_the_seed_in_a_row(copies: int, found: bool) -> None:
+    seed = Message("user", (ToolResult("a", "1"), ToolResult("b", "2"), Text("one")))
+    story = Story(stores=False, settings={"own_store": True, "seeded": parts(seed)})
+    rows = [Message("user", (block,)) for block in seed.blocks]
+    story.turn("one").row(*rows, *[user("one")] * copies)
+    story.reply("2").row(assistant("2")).final()
+    assert ("inbound_exactly_once.twice" in told(story.end())) is found
 
 
 def test_a_message_that_is_stored_twice_behind_the_seed_is_found() -> None:

@@ -202,6 +202,16 @@ def test_an_empty_summary_is_a_failed_compaction() -> None:
     assert codes(compaction_progress(story.end())) == ["compaction_progress.repeated"]
 
 
+@pytest.mark.parametrize("times", [1, 2, 3])
+def test_an_empty_summary_is_asked_for_again_like_any_other_answer(times: int) -> None:
+    story = _overflow(Story().turn("go"))
+    for said in [" "] * times + ["sum"]:
+        story.reply(said, purpose="compact", messages=SHORT)
+    assert codes(compaction_progress(story.end())) == []
+    again = ["no_blind_resend.same_request"] if times > 2 else []
+    assert codes(no_blind_resend(story.history)) == again
+
+
 def test_a_summary_that_the_agent_declines_has_no_effect_and_is_not_tried_again() -> None:
     story = _overflow(Story().turn("go")).say("shorter", "compaction", "started")
     story.reply("sum", purpose="compact").say("no use", "compaction", "failed")

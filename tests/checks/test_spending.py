@@ -95,12 +95,13 @@ def _full(
     past: str = "nil " * 200,
     listed: str = "a, b",
     asked: str = "",
+    error: str = "V23",
 ) -> list[str]:
     story = Story().turn("zero").reply(past).final() if past else Story()
     story.turn("one")
     for _ in range(depth):
         story.reply(use("list", {"name": asked})).tool(listed)
-    story.fail(400, "V23", refused=("V23",))
+    story.fail(400, error, refused=("V6", "V23"))
     if helped:
         story.reply("s", purpose="compact", messages=[user("Sum it up.")])
     story.final(status="failed")
@@ -121,10 +122,11 @@ def test_a_turn_that_ends_at_the_window_misses_the_compaction_of_other_turns() -
         *({"depth": 0}, {"helped": True}, {"compacts": ""}, {"compacts": "Summarise it."}),
         *({"past": ""}, {"past": "nil"}, {"past": "", "listed": "a, b" * 110}),
         {"past": "", "asked": "a, b" * 200},
+        {"error": "V6"},
     ],
     ids=[
         *("little", "tried", "never", "asked", "nothing before the turn", "little before"),
-        *("a few lines", "calls that are long"),
+        *("a few lines", "calls that are long", "refused for another rule"),
     ],
 )
 def test_an_agent_that_never_compacts_or_tried_may_end_at_the_window(given: Any) -> None:

@@ -203,6 +203,17 @@ def test_a_failure_that_is_told_as_each_success_is_hidden() -> None:
     assert codes(error_visible(world.final().end())) == ["error_visible.hidden"]
 
 
+@pytest.mark.parametrize(("waited", "found"), [(900_000, []), (10, ["error_visible.hidden"])])
+def test_each_call_that_is_waited_for_in_vain_is_told_alike(waited: int, found: list[str]) -> None:
+    world = FailingWorld().turn("Pay.").reply(use("list"))
+    assert isinstance(world, FailingWorld)
+    world.tool("7 files", steps=(Wait(waited),)).wait(120_000)
+    world.result("No answer.", flagged=False).reply(PAY)
+    world.tool("no card", error=True, steps=(Wait(waited),)).wait(120_000)
+    world.result("No answer.", flagged=False).reply("I do not know.")
+    assert codes(error_visible(world.final().end())) == found
+
+
 def test_a_batch_in_series_may_give_up_a_tool_long_before_it_sends_its_results() -> None:
     """The first call answers after the agent's deadline, and before the second one ends."""
     for waited, expected in ((1_200_000, []), (10, ["error_visible.reworded"])):

@@ -21,6 +21,8 @@ def test_a_quoted_name_is_read_back(name: str) -> None:
     path = f"/s/{quote(name, safe='')}/v1/messages"
     assert split_session(path) == (name, "/v1/messages")
     assert split_session(decoded_path(path)) == (name, "/v1/messages")
+    path = f"/v1/s/{quote(name, safe='')}/chat/completions"  # behind the URL of OpenAI's SDK
+    assert split_session(decoded_path(path)) == (name, "/v1/chat/completions")
 
 
 @pytest.mark.parametrize("name", ["", " a", "a ", ".", "..", "a\nb", "a\n", "a\x7f"])

@@ -208,12 +208,12 @@ class Exchange(Crossing, eq=False):
 
     def goes_on_from(self, last: Exchange, before: Exchange | None) -> bool:
         """Whether a request for a summary belongs to the one before it. It is tried again after a
-        passing failure, or it shows texts of the conversation that the one before did not show."""
-        if last.transient or before is None or not last.reply or not last.reply.text.strip():
-            return last.transient and last.content == self.content
+        passing failure or an empty answer, or it shows texts that the one before did not show."""
+        said = last.reply and (last.reply.text.strip() or last.reply.tool_uses)
+        if last.transient or before is None or not said:
+            return (last.transient or said in ("", ())) and last.content == self.content
         seen, now = (without_blanks("".join(e.texts)) for e in (last, self))
-        said = map(without_blanks, before.texts)
-        ends = (piece for text in said for piece in (text[:_PIECE], text[-_PIECE:]))
+        ends = (p for t in map(without_blanks, before.texts) for p in (t[:_PIECE], t[-_PIECE:]))
         return any(len(p) >= _SHORTEST and p in now and p not in seen for p in ends)
 
     @property

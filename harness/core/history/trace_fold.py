@@ -44,7 +44,7 @@ from harness.core.values.calls import (
     StoreRequest,
     ToolRequest,
 )
-from harness.core.values.messages import Message
+from harness.core.values.messages import Message, fitting
 from harness.core.values.tool_names import ToolNames
 
 REACTION_MS = 2000
@@ -116,10 +116,10 @@ class _Reader:
         trace, taken = self.trace, 0
         is_first = not any(look.added for look in trace.stored)
         if is_first and trace.own_store and len(trace.deliveries) == 1:
-            said = trace.deliveries[0].inbound.text
+            said, seeded = trace.deliveries[0].inbound.text, trace.settings.get("seeded", 0)
             rows = [trace.messages.get(row.digest, Message("user")) for row in event.added]
             new = [n for n, row in enumerate(rows) if row.role == "user" and said in row.text]
-            taken = min(trace.settings.get("seeded", 0), new[-1] if said and new else 0)
+            taken = min(fitting(rows, seeded), new[-1] if said and new else 0)
         if taken:
             n = trace.starts[0].n
             trace.stored.insert(0, msgspec.structs.replace(event, n=n, added=event.added[:taken]))

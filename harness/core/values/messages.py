@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from types import NoneType
 from typing import Any, Literal, TypeAlias
 
@@ -94,6 +94,17 @@ class Message(msgspec.Struct, frozen=True, gc=False):
     def tool_results(self) -> tuple[ToolResult, ...]:
         """The results of this message, in order."""
         return tuple([block for block in self.blocks if isinstance(block, ToolResult)])
+
+
+def parts(message: Message) -> int:
+    """In how many rows a store may keep a message: one for its text, each call and each result."""
+    apart = len(message.tool_uses) + len(message.tool_results)
+    return max(1, apart + bool(message.text.strip()))
+
+
+def fitting(rows: Iterable[Message], most: int) -> int:
+    """How many of the first rows have no more than `most` parts together."""
+    return sum(size <= most for size in accumulate(map(parts, rows)))
 
 
 class ToolSpec(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

@@ -1,0 +1,63 @@
+"""Rows of a store with marks that occur once: the message that a row keeps, or its calls."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from harness.checks.evidence.stored_messages import is_shared, may_keep, named_inbound, squeeze
+from harness.core.history.events import StoredRow
+from harness.core.history.trace import Trace
+from harness.core.values.messages import Message
+
+
+class SeenRows:
+    """The current rows: the first event of each digest, and the marks that may occur only once."""
+
+    def __init__(self) -> None:
+        self.since: dict[str, int] = {}
+        self._digests: dict[str, str] = {}
+        self._marks: dict[tuple[str, ...], set[str]] = {}
+        self._of: dict[str, tuple[str, ...]] = {}
+        self._calls: dict[str, tuple[tuple[str, str], ...]] = {}
+        self._called: Counter[tuple[str, str]] = Counter()
+
+    def add(self, trace: Trace, row: StoredRow, message: Message, n: int, session: str) -> bool:
+        """Add a row; return whether as many other rows as may have its mark have it already.
+
+        An agent's own store may name no session in its rows, and two sessions may number their
+        calls alike: `session` is then that of the newest turn. A damaged session may hold two calls
+        of one id, and each has a result.
+        """
+        self._calls[row.id] = tuple((session, use.id) for use in message.tool_uses)
+        self._called.update(self._calls[row.id])
+        self._digests[row.id] = row.digest
+        self.since.setdefault(row.digest, n)
+        if not (mark := mark_of(row, message)):
+            return False
+        mark = (session, *mark)
+        if is_shared(trace, row, named_inbound(row, message)):
+            mark = (*mark, squeeze(message.text))  # such rows differ in their text alone
+        holders = self._marks.setdefault(mark, set())
+        holders.add(row.id)
+        self._of[row.id] = mark
+        asked = [self._called[session, result.id] for result in message.tool_results]
+        return len(holders) > max(1, may_keep(trace, row, message), min(asked, default=1))
+
+    def remove(self, rows: tuple[str, ...]) -> None:
+        """Remove rows and their marks."""
+        for row in rows:
+            self.since.pop(self._digests.pop(row, ""), None)
+            self._called.subtract(self._calls.pop(row, ()))
+            mark = self._of.pop(row, None)
+            if mark is not None:
+                self._marks[mark].discard(row)
+
+
+def mark_of(row: StoredRow, message: Message) -> tuple[str, ...]:
+    """The mark that at most one row has: the label of an inbound message, or the ids of tool
+    blocks."""
+    if name := named_inbound(row, message):
+        return ("inbound", name)
+    calls = tuple(use.id for use in message.tool_uses)
+    results = tuple(result.id for result in message.tool_results)
+    return ("calls", *calls) if calls else ("results", *results) if results else ()

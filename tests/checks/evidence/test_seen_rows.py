@@ -1,0 +1,34 @@
+"""Rows that name their session, and rows that may come as often as the calls that they answer."""
+
+from __future__ import annotations
+
+import pytest
+
+from harness.checks.stored_session import reload_equivalence
+from harness.core.history.events import StoredRow
+from harness.core.values.messages import ToolResult, assistant, results, user
+from tests.checks.histories import Story, codes, use
+
+
+@pytest.mark.parametrize(
+    ("refused", "found"), [("main", []), ("side", ["reload_equivalence.gone"])]
+)
+def test_a_refusal_for_size_counts_for_the_rows_of_its_session(
+    refused: str, found: list[str]
+) -> None:
+    story = Story(stores=False).turn("one")
+    kept = StoredRow("main/1", story.history.note(user("old"), story.at_ms), session="main")
+    story.history.stored(**story._where(), store="jsonl", added=(kept,))
+    story.of("side").turn("two").of(refused).fail(400, "V23", too_large=True).of("main")
+    story.history.stored(**story._where(), store="jsonl", gone=("main/1",))
+    story.of("side").reply("y").final().of("main").reply("x").final()
+    told = codes(reload_equivalence(story.end()))
+    assert [code for code in told if code.endswith("gone")] == found
+
+
+@pytest.mark.parametrize(("calls", "found"), [(2, []), (1, ["reload_equivalence.duplicate"])])
+def test_two_stored_calls_of_one_id_have_two_results(calls: int, found: list[str]) -> None:
+    answer = results(ToolResult("old", "lost"))
+    story = Story(stores=False).row(*[assistant(use("list", id="old"))] * calls).turn("one")
+    story.row(answer, answer, user("one")).reply("x").row(assistant("x")).final()
+    assert codes(reload_equivalence(story.end())) == found
