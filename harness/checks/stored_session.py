@@ -27,7 +27,12 @@ from harness.checks.evidence.stored_messages import (
     squeeze,
     stored_elsewhere,
 )
-from harness.checks.evidence.turn_outcomes import WINDOW_RULES, claimed, is_a_reply
+from harness.checks.evidence.turn_outcomes import (
+    WINDOW_RULES,
+    claimed,
+    is_a_reply,
+    is_over_window,
+)
 from harness.core.history.events import Called, Ended, Stored, StoredRow
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
@@ -177,7 +182,9 @@ def _replaced(trace: Trace) -> Iterator[Finding]:
     newest: dict[str, tuple[str, int]] = {}
     compacted: set[tuple[str, int]] = set()
     # After a refusal for size an agent may shorten its rows itself, without a summary.
-    summaries = {e.n for e in trace.exchanges if e.used_as == "compact" or e.too_large}
+    exchanges = trace.exchanges
+    summaries = {e.n for e in exchanges if e.used_as == "compact" or e.too_large}
+    summaries |= {e.n for e in exchanges if is_over_window(e)}  # it may have read a broken answer
     for event in trace.events:
         if isinstance(event, Stored):
             if event.n not in trace.damages:

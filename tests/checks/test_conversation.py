@@ -100,6 +100,16 @@ def test_a_result_that_is_another_calls_is_swapped() -> None:
     assert _two_results("born in London", "born in London") == ["history_faithful.swapped_result"]
 
 
+def test_a_result_may_be_spelt_otherwise_although_another_one_is_its_beginning() -> None:
+    story = Story().turn("one").reply(use("list", {"path": "a"}), use("list", {"path": "b"}))
+    story.tool("born in Berlin").tool("born in Berlin, caf\\udce9 and Rome")
+    calls = story.live[-1]
+    said = zip(calls.tool_uses, ("born in Berlin", "born in Berlin, caf? and Rome"), strict=True)
+    given = [ToolResult(call.id, text) for call, text in said]
+    story.reply("done", messages=[user("one"), calls, results(*given)])
+    assert codes(history_faithful(story.final().end())) == []
+
+
 def test_a_result_may_be_annotated_and_reworded() -> None:
     assert _two_results("born in London [seen before]", "born in Berlin") == []
     assert _two_results("(left out)", "born in Berlin") == []

@@ -352,6 +352,13 @@ def test_a_result_in_the_voice_of_the_user_is_found(
     assert codes(result_carried(story.reply("done").final().end())) == rules
 
 
+def test_words_of_the_user_from_before_the_call_may_stand_at_another_place() -> None:
+    story = Story().turn("go").reply(use("list"), messages=[user(f"I read: {PAGE}"), user("go")])
+    story.tool(PAGE).told(PAGE)
+    story.live[:0] = [user("go"), user(f"I read: {PAGE}")]
+    assert codes(result_carried(story.reply("done").final().end())) == []
+
+
 def test_a_result_in_the_system_text_is_found() -> None:
     story = Story().turn("go").reply(use("list")).tool(PAGE).told(PAGE)
     system = story.history.value(f"Be kind. Known: {PAGE}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import queue
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from harness import InboxItem, Message, Run, Scenario, Text, ToolScript, ToolTurn, Turn, run
 from harness.checks.stored_session import reload_equivalence
 from harness.core.scenario.scenario import Expect, FaultSpec
+from harness.core.values.profile import Profile
 from tests.checks.histories import Story, codes
 
 COMMAND = Scenario(
@@ -109,6 +111,41 @@ def test_a_blank_message_may_be_answered_by_the_program(text: str, found: list[s
 
     said = {code.partition(".")[2] for code in _found(run(_exclaimed(text), agent))}
     assert {*found} <= said if found else not said
+
+
+def _letters(brief: Any) -> None:
+    """Keeps its outbox in a file, and sends again what a kill left there, marked as such."""
+    path = brief.session_dir / "letters.json"
+    letters = json.loads(path.read_text()) if path.exists() else {}
+    news: queue.Queue[bool] = queue.Queue()
+
+    def take(message: Any) -> None:
+        letters.setdefault(message.id, {"text": message.text})
+        path.write_text(json.dumps(letters))
+        news.put(True)
+
+    brief.on_message(take).add_done_callback(lambda _: news.put(False))
+    while news.get():
+        for name, letter in [item for item in letters.items() if not item[1].get("sent")]:
+            words = f"Again: {letter['said']}" if "said" in letter else ""
+            if not words:
+                chat = _Chat(brief)
+                chat.hear(letter["text"])
+                words = letter["said"] = chat.ask().content[-1].text
+                path.write_text(json.dumps(letters))
+            brief.send(words, in_reply_to=name)
+            letter["sent"] = True
+            path.write_text(json.dumps(letters))
+
+
+def test_a_reply_that_is_sent_again_belongs_to_the_turn_that_asked_the_model() -> None:
+    """The second message is offered just before a kill, and comes again behind it."""
+    inbox = tuple(InboxItem(id=f"m{n}", text=f"Question {n}.") for n in (1, 2, 3))
+    kills = FaultSpec(kind="persistence.killed_after_delivery", when=(1, 3))
+    script = tuple(Turn(say=f"Answer {n}.") for n in (1, 2, 3))
+    scenario = Scenario(name="letters", inbox=inbox, script=script, faults=(kills,))
+    found = _found(run(scenario, _letters, profile=Profile(inbound="queue")))
+    assert "truthful_outcome.no_answer" not in found
 
 
 def test_a_path_is_no_command() -> None:

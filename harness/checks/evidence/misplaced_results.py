@@ -94,7 +94,8 @@ def swapped_with(turn: Turn, ask: Ask, run: Execution) -> Execution | None:
     """Return the other execution whose answer was sent as the result of a call.
 
     The sent text must begin with that answer and have the same error flag. An agent's own words,
-    for example about a late answer, may hold a short answer by chance.
+    for example about a late answer, may hold a short answer by chance. An answer that begins with
+    the other one may be sent in another spelling, such as `?` for half of a character.
     """
     own, sent = squeeze(run.text), squeeze(ask.sent.text if ask.sent else "")
     if ask.sent is None or not own or own[:BEGINNING] in sent:
@@ -103,7 +104,8 @@ def swapped_with(turn: Turn, ask: Ask, run: Execution) -> Execution | None:
         if other.ask is ask or not other.answered or other.n >= ask.sent_n:
             continue
         said = squeeze(other.text)
-        if said and other.failed == ask.sent.is_error and sent.startswith(said):
+        is_other = said and sent.startswith(said) and not own.startswith(said)
+        if is_other and other.failed == ask.sent.is_error:
             return other
     return None
 

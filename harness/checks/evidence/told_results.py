@@ -146,7 +146,10 @@ def voice_of(history: History, ask: Ask, run: Execution) -> str:
     for whose, words in (("user", "\n".join(new)), ("system", now if now != before else "")):
         told = [text for text in said if words and squeeze(text) in squeeze(words)]
         if told and not any(told[0] in text for text in known):
-            return whose
+            # An agent may send what was said before in another order than in the request before.
+            said_before = (n.message for n in ask.exchange.node.tail() if n.side != "assistant")
+            if not any(told[0] in message.text for message in said_before):
+                return whose
     return ""
 
 

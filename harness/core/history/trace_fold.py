@@ -247,8 +247,7 @@ class _Reader:
         self._turn(called).executions.append(execution)
 
     def _sending(self, called: Called, request: OutboxRequest) -> None:
-        sending = Sending(called, request)
-        self._open[called.key] = sending
+        sending = self._open[called.key] = Sending(called, request)
         self.trace.sendings.append(sending)
         turn = self._replied_turn(called, request)
         turn.sendings.append(sending)
@@ -270,8 +269,9 @@ class _Reader:
         turn = self._turn(called)
         if turn.delivery and turn.delivery.inbound.id in (request.in_reply_to, *request.also):
             return turn
-        delivered = self._deliveries.get((turn.session, request.in_reply_to), [])
-        return delivered[0] if delivered and (self._has_reader or self.trace.starts[1:]) else turn
+        given = self._deliveries.get((turn.session, request.in_reply_to), [turn])
+        asked = next((each for each in given if each.main), given[0])  # a kill may take one back
+        return asked if self._has_reader or self.trace.starts[1:] else turn
 
     def _answered(self, answered: Answered) -> None:
         self.trace.answers.append(answered)

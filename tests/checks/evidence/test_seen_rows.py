@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from harness.checks.stored_session import reload_equivalence
 from harness.core.history.events import StoredRow
 from harness.core.values.messages import ToolResult, assistant, results, user
+from harness.core.values.plans import Close, Sent
 from tests.checks.histories import Story, codes, use
 
 
@@ -24,6 +27,13 @@ def test_a_refusal_for_size_counts_for_the_rows_of_its_session(
     story.of("side").reply("y").final().of("main").reply("x").final()
     told = codes(reload_equivalence(story.end()))
     assert [code for code in told if code.endswith("gone")] == found
+
+
+def test_rows_may_be_shortened_after_a_refusal_that_the_network_broke_off() -> None:
+    broken: Any = {"faults": ("transport.answered_before_read",), "steps": (Sent(1, 63), Close())}
+    story = Story().turn("one").reply("x").final().turn("two").fail(413, **broken)
+    story.change("r1", user("o"))
+    assert codes(reload_equivalence(story.reply("y").final().end())) == []
 
 
 @pytest.mark.parametrize(("calls", "found"), [(2, []), (1, ["reload_equivalence.duplicate"])])
