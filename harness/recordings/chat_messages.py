@@ -27,8 +27,12 @@ from harness.recordings.transcripts import Transcript, answered_with, request_al
 LISTS = ("messages", "traj", "history", "contents", "conversation", "input")
 """The names under which objects hold a list of messages, the first that fits."""
 
-_REQUESTS = ("request", "request_body", "requestBody", "body", "params", "kwargs", "input")
-_RESPONSES = ("response", "response_body", "responseBody", "output", "result")
+_REQUESTS = (
+    "request", "request_body", "requestBody", "body", "params", "kwargs", "input", "inputs",
+)  # fmt: skip
+_RESPONSES = (
+    "response", "response_body", "responseBody", "output", "outputs", "result", "completion",
+)  # fmt: skip
 """The names under which the log of a gateway holds both sides of a call, the first that fits."""
 
 
@@ -56,6 +60,9 @@ def _object(value: Json) -> dict[str, Json]:
 
 
 def _listed(value: Json) -> list[dict[str, Json]] | None:
+    match value:
+        case [list() as value]:  # LangChain keeps a list of chats, of which a call has one
+            pass
     messages = f.objects(value) or []
     said = dropwhile(lambda item: "call_id" in item, messages)  # a list may begin with a call
     return messages if is_message(next(said, {})) else None
@@ -125,7 +132,11 @@ def _spoken(response: Json) -> Message | None:
     if (api := api_of_message(content)) is not None:
         return next(iter(api.messages([content])), None)
     inner = f.mapping(response).get("message")
-    rows = f.objects(response) or [_with_role(f.mapping(inner) or f.mapping(response))]
+    rows = (
+        f.objects(response)
+        or _in_lists(f.mapping(response))
+        or [_with_role(f.mapping(inner) or f.mapping(response))]
+    )
     if not any(map(is_message, rows)):
         return _of_parts(rows) if isinstance(response, list) else None
     said = [m for m in recorded_messages(filter(is_message, rows)) if m.role == "assistant"]

@@ -125,6 +125,11 @@ def test_a_head_may_stand_beside_the_list_of_the_runs() -> None:
     assert [t.name for t in found] == ["simulations 1", "simulations 2"]
 
 
+def test_a_list_of_chats_with_one_chat_is_that_chat() -> None:
+    assert [t.name for t in _read({"messages": [openai_messages()]})] == ["messages"]
+    assert [t.name for t in _read([openai_messages()] * 2)] == ["item 1", "item 2"]
+
+
 def test_a_result_may_have_the_id_of_its_call_and_any_other_id() -> None:
     messages = openai_messages()
     messages[3] = {"role": "tool", "id": "c1", "content": "a", "error": False}

@@ -53,14 +53,25 @@ def test_lines_without_messages_are_refused(data: bytes) -> None:
         CHAT_LINES.read(data)
 
 
-@pytest.mark.parametrize("asked", ["request", "request_body", "input"])
+@pytest.mark.parametrize(("asked", "said"), [
+    ("request", "response"), ("request_body", "response_body"), ("inputs", "outputs"),
+])  # fmt: skip
 @pytest.mark.parametrize("as_text", [False, True])
-def test_the_log_of_a_gateway_holds_both_sides_of_a_call(asked: str, as_text: bool) -> None:
+def test_the_log_of_a_gateway_holds_both_sides_of_a_call(
+    asked: str, said: str, as_text: bool
+) -> None:
     request = {"model": "m", "messages": openai_messages()[:2]}
     answer = {"content": "two files", "tool_calls": [], "finish_reason": "stop"}
     sides = [json.dumps(side) if as_text else side for side in (request, answer)]
-    data = json.dumps({"entry": 1, asked: sides[0], "response": sides[1]}).encode()
+    data = json.dumps({"entry": 1, asked: sides[0], said: sides[1]}).encode()
     recording = CHAT_LINES.read(data + b"\n" + data)
     assert format_of(data + b"\n" + data) == "chat_lines"
     assert [t.messages[-1].text for t in recording.transcripts] == ["two files"] * 2
     assert [(t.model, t.stops) for t in recording.transcripts] == [("m", {2: "stop"})] * 2
+
+
+def test_the_output_of_a_run_may_be_a_list_of_messages() -> None:
+    asked, told = openai_messages()[:2], [{"role": "assistant", "content": "two files"}]
+    row = {"id": "r", "inputs": {"messages": asked}, "outputs": {"messages": told}}
+    (found,) = CHAT_LINES.read(json.dumps(row).encode()).transcripts
+    assert (found.answered, found.messages[-1].text) == (True, "two files")
