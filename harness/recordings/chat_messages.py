@@ -45,8 +45,19 @@ def held_messages(value: Json) -> list[dict[str, Json]] | None:
 
 
 def _in_lists(value: dict[str, Json]) -> list[dict[str, Json]] | None:
-    lists = (value[name] for name in LISTS if name in value)
+    lists = [value[name] for name in LISTS if name in value]
+    if value.get("object") == "list":
+        lists.append(_oldest_first(f.objects(value.get("data")) or []))
     return next((held for item in lists if (held := _listed(item)) is not None), None)
+
+
+def _oldest_first(items: list[dict[str, Json]]) -> list[Json]:
+    """The items of a page of OpenAI's API, whose default order begins with the newest."""
+    kinds = [f.text(item.get("type")) for item in items]
+    of_calls = [kind for kind in kinds if kind.endswith(("_call", "_call_output"))]
+    begins, ends = (f.text(items[at].get("role")) if items else "" for at in (0, -1))
+    is_newest = of_calls[0].endswith("_output") if of_calls else begins == "assistant" != ends
+    return [*(items[::-1] if is_newest else items)]
 
 
 def _request(value: dict[str, Json]) -> dict[str, Json]:

@@ -55,6 +55,7 @@ def test_logs_and_histories_are_told() -> None:
         (b'{"step_index":0,"source":"MODEL","type":"X"}\n', "Antigravity CLI"),
         (b'{"role":"user","message":{"content":[]}}\n{"role": 1}\n', "Cursor"),
         (b'{"method":"generateContent","response":{}}\n', "Gemini CLI's recorded answers"),
+        (b'{"replay_id":"t/x","interactions":[]}', "google-genai's replays"),
         (b'{"type":"system","content":"You are Grok 4.5"}\n', "Grok CLI"),
         (b'{"type":"metadata","protocol_version":"1.4"}\n', "Kimi CLI"),
         (b'{"working_dir":"/w","description":"d"}\n{"role":"user"}\n', "goose's session"),
@@ -86,6 +87,7 @@ def test_a_file_of_a_known_program_that_no_format_reads_is_named(data: bytes, pr
             "agent",
         ),
         (b'{"sessionId":"s","update":{"sessionUpdate":"x"}}\n', "ACP session updates", "agent"),
+        (b'STDIN: {"jsonrpc":"2.0","id":1,"method":"tools/call"}\n', "MCP traffic", "of the agent"),
         (b'{"type":"step_start","timestamp":1,"sessionID":"s"}\n', "opencode's stream", "export"),
     ],
 )

@@ -125,6 +125,19 @@ def test_a_head_may_stand_beside_the_list_of_the_runs() -> None:
     assert [t.name for t in found] == ["simulations 1", "simulations 2"]
 
 
+@pytest.mark.parametrize("newest_first", [False, True])
+@pytest.mark.parametrize(
+    "items", [RESPONSES, [RESPONSES[0], {"role": "assistant", "content": "a"}]]
+)
+def test_a_page_of_the_api_is_read_from_its_oldest_item(
+    items: list[Any], newest_first: bool
+) -> None:
+    page = {"object": "list", "data": items[::-1] if newest_first else items, "has_more": False}
+    (found,) = _read(page)
+    assert found.messages[0].text == "hi"
+    assert counts(found)["orphan_results"] == counts(found)["late_results"] == 0
+
+
 def test_a_list_of_chats_with_one_chat_is_that_chat() -> None:
     assert [t.name for t in _read({"messages": [openai_messages()]})] == ["messages"]
     assert [t.name for t in _read([openai_messages()] * 2)] == ["item 1", "item 2"]
