@@ -23,7 +23,7 @@ from harness.checks.evidence.excuses import (
 )
 from harness.checks.evidence.messages_in_turn import is_answered_before
 from harness.checks.evidence.told_results import is_valid_call, pretended
-from harness.checks.evidence.tool_steps import repeats_before
+from harness.checks.evidence.tool_steps import are_told_apart, repeats_before
 from harness.checks.evidence.turn_outcomes import (
     asks_the_user,
     calls_tools,
@@ -260,7 +260,7 @@ def _is_bent(run: Execution) -> bool:
 def _could_run(exchange: Exchange) -> bool:
     """Whether a whole answer asks for a tool, with arguments that are an object."""
     uses = exchange.reply.tool_uses if exchange.reply else ()
-    asked = _is_an_answer(exchange) and calls_tools(exchange)
+    asked = _is_an_answer(exchange) and calls_tools(exchange) and are_told_apart(exchange)
     return asked and any(isinstance(use.input, dict) for use in uses)
 
 

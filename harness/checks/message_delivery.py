@@ -67,7 +67,7 @@ from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
 from harness.core.history.trace_fold import REACTION_MS
 from harness.core.values.calls import InboxRequest
-from harness.core.values.messages import canonical
+from harness.core.values.messages import canonical, with_marks
 from harness.core.values.verdict import Cause, Finding
 from harness.core.values.visible_text import abridged
 
@@ -156,11 +156,10 @@ def _in_request(trace: Trace, turn: Turn, answered: Answered) -> Iterator[Findin
         return
     if not turn.readable:
         return  # an unreadable request may hold the message
-    first = turn.readable[0]
-    newest = newest_text(first)
+    newest = newest_text(first := turn.readable[0])
     said, sent = squeeze(turn.text), squeeze(newest)
-    is_there = said in sent or is_cut_with_notice(said, sent)
-    is_there = is_there or squeeze(canonical(turn.text)[1:-1]) in sent  # a field of JSON
+    forms = turn.text, with_marks(turn.text), canonical(turn.text)[1:-1]  # a field of JSON
+    is_there = any(squeeze(form) in sent for form in forms) or is_cut_with_notice(said, sent)
     if not is_there and not answers_question(trace, turn, first):
         rule, text = _misplaced(trace, turn, first, newest)
     elif is_there and "\n" in turn.text.strip() and is_reflowed(turn.text, newest):

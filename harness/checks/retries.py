@@ -100,6 +100,11 @@ class _Gap(msgspec.Struct, frozen=True):
         return self.failed.n, self.again.n
 
     @property
+    def is_asked_for(self) -> bool:
+        """Whether the answer named a wait, if only 0 s."""
+        return bool(self.failed.answered and self.failed.answered.retry_after)
+
+    @property
     def names(self) -> str:
         """The next attempt and the failed one, in words."""
         return f"{self.again.called.key} follows {self.failed.called.key}"
@@ -193,7 +198,7 @@ def _flat(gaps: list[_Gap], ceiling_ms: float, most: int) -> Iterator[Finding]:
     """Yield a finding for the first `most` waits that do not grow."""
     for end in range(most, len(gaps) + 1):
         row = gaps[end - most : end]
-        is_free = not any(gap.asked_ms or gap.waited_ms >= ceiling_ms for gap in row)
+        is_free = not any(gap.is_asked_for or gap.waited_ms >= ceiling_ms for gap in row)
         if is_free and max(gap.waited_ms for gap in row) <= row[0].waited_ms * _GROWTH:
             waits = ", ".join(duration(gap.waited_ms / 1000) for gap in row)
             text = f"{row[-1].again.called.key}: the waits do not grow: {waits}"

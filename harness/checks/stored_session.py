@@ -250,7 +250,7 @@ def _grows(before: Message, after: Message) -> bool:
 def _doubled(trace: Trace) -> Iterator[Finding]:
     """Yield the rows that are stored again. Rows from before the first message are not judged."""
     seen, turns = SeenRows(), [turn for turn in trace.turns.values() if turn.delivery]
-    at, newest, wrote = 0, dict[str, Turn](), dict[str, Turn | None]()
+    at, newest, wrote = 0, dict[str, Turn](), dict[tuple[str, str], Turn | None]()
     for event in trace.stored:
         while at < len(turns) and turns[at].opened_n < event.n:
             newest[turns[at].session] = newest[""] = turns[at]
@@ -261,14 +261,15 @@ def _doubled(trace: Trace) -> Iterator[Finding]:
         for row in event.added:
             current = newest.get(row.session)
             message = trace.messages.get(row.digest, Message("user"))
-            n, since = event.n, seen.since.get(row.digest, event.n)
+            key, n = (row.session, row.digest), event.n
+            since = seen.since.get(key, n)
             old = current is not None and since < current.opened_n
             session = row.session or (current.session if current else "main")
             taken = seen.add(trace, row, message, n, session)
             taken = taken and not _asked_again(trace, current, message, n)
             # Damage that puts a call in again asks for a second result.
             laid = message.tool_results and any(since < damage < n for damage in trace.damages)
-            first = wrote.setdefault(row.digest, current)
+            first = wrote.setdefault(key, current)
             late = [] if row.session else turns[max(0, at - _BESIDE) : at]
             again = old and _again(trace, current, row, message, first, _open_at(late, event.n))
             if (taken and not given and not laid) or again:

@@ -12,11 +12,11 @@ from itertools import pairwise
 
 from harness.checks.evidence.declarations import needs
 from harness.checks.evidence.rounds_of_words import Talk, echoes, reads, talks, words_alone
+from harness.checks.evidence.tool_steps import are_told_apart
 from harness.checks.evidence.turn_outcomes import calls_tools, claimed, wrong
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
-from harness.core.values.messages import ToolUse
 from harness.core.values.verdict import Finding
 
 _OTHER_BYTES = frozenset(
@@ -164,9 +164,5 @@ def _is_readable(exchange: Exchange) -> bool:
         return False
     if wrong(exchange) and not calls_tools(exchange):
         return False
-    says = bool(reply.text.strip()) or any(_is_usable(use) for use in reply.tool_uses)
-    return says and _OTHER_BYTES.issuperset(answered.faults)
-
-
-def _is_usable(use: ToolUse) -> bool:
-    return bool(use.id) and isinstance(use.input, dict)
+    says = bool(reply.text.strip()) or any(isinstance(use.input, dict) for use in reply.tool_uses)
+    return says and are_told_apart(exchange) and _OTHER_BYTES.issuperset(answered.faults)

@@ -48,6 +48,13 @@ def test_ending_a_polling_turn_in_the_middle_of_a_call_is_a_false_stop() -> None
     assert (finding.code, finding.events) == ("no_false_stop.ended", (event,))
 
 
+@pytest.mark.parametrize(("second", "found"), [("b", ["no_false_stop.ended"]), ("a", [])])
+def test_an_answer_whose_calls_have_one_id_may_end_the_turn(second: str, found: list[str]) -> None:
+    calls = use("poll", {"n": 1}, id="a"), use("poll", {"n": 2}, id=second)
+    story = _poll(2).reply(*calls).final("The calls have one id.", status="failed")
+    assert codes(no_false_stop(story.end())) == found
+
+
 def test_different_tools_that_need_nothing_are_stopped_falsely() -> None:
     story = Story().turn("go")
     for name in ("poll", "list", "poll"):

@@ -92,6 +92,11 @@ def test_a_message_may_stand_among_other_words(sent: str) -> None:
     assert _read(WRITTEN, sent) == []
 
 
+def test_half_a_character_may_be_read_as_a_mark() -> None:
+    assert _read("PNG\\udcff of a cat", "PNG? of a cat") == []
+    assert _read("PNG of a cat", "PN? of a cat") == ["inbound_exactly_once.changed"]
+
+
 def test_the_message_of_the_turn_before_is_no_writing_of_this_one() -> None:
     story = Story(seams=NO_STORE).turn("Read the file 1.").reply("1").final()
     story.turn("Read the file 2.").reply("2", messages=[user("Read the file 1.")])

@@ -126,8 +126,9 @@ def test_a_policy_says_which_wait_is_too_short_and_which_need_not_grow() -> None
     assert codes(backoff(tried(*[3000] * 4), ceiling_s=3)) == []
 
 
-def test_waits_that_were_asked_for_need_not_grow() -> None:
-    assert codes(backoff(tried(*[5000] * 4, status=429, retry_after="5"))) == []
+@pytest.mark.parametrize("asked", ["5", "0"])
+def test_waits_that_were_asked_for_need_not_grow(asked: str) -> None:
+    assert codes(backoff(tried(*[5000] * 4, status=429, retry_after=asked))) == []
 
 
 def test_the_wait_begins_when_the_answer_has_come() -> None:

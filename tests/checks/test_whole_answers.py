@@ -6,7 +6,7 @@ import pytest
 
 from harness.checks.whole_answers import answer_taken
 from harness.core.values.messages import Message, assistant, user
-from tests.checks.histories import Story, codes
+from tests.checks.histories import Story, codes, use
 
 ASKED_ON, UNREAD = ["answer_taken.same_words"], ["answer_taken.unread"]
 
@@ -52,6 +52,18 @@ def test_a_message_in_between_is_a_reason_to_ask() -> None:
         story.take(f"and {n}", f"n{n}", reader=True)
         sent = [*sent, assistant("It is done."), user(f"and {n}")]
     assert codes(answer_taken(story.final().end())) == []
+
+
+@pytest.mark.parametrize(("second", "found"), [("b", UNREAD), ("a", [])])
+def test_an_answer_whose_calls_have_one_id_may_be_asked_for_again(
+    second: str, found: list[str]
+) -> None:
+    story = Story().turn("go")
+    for _ in range(2):
+        calls = use("list", {"n": 1}, id="a"), use("list", {"n": 2}, id=second)
+        story.reply(*calls, messages=[user("go")])
+    story.final("The calls have one id.", kind="error", status="failed")
+    assert codes(answer_taken(story.end())) == found
 
 
 def _again(*, kind: str = "error", status: str = "failed", **answer: object) -> list[str]:

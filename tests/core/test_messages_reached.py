@@ -74,3 +74,18 @@ def test_words_behind_an_answer_are_not_those_of_the_message_before_it(more: boo
     added = (Message("assistant", (Text("Bob."),)), *before) if more else ()
     reading = Reading(model="m", messages=[*before, *added], keep=1, added=added)
     assert reached(history, "main", reading, before) == (1, ("m3",) if more else ())
+
+
+@pytest.mark.parametrize("sent", ["half ?, you see", "half \ufffd, you see"])
+def test_a_mark_may_stand_for_half_a_character_of_what_came(sent: str) -> None:
+    history, request = History(), ModelRequest("m", ())
+    read(history, "m1")
+    history.called(key="main/model#1", seam="model", session="main", turn=1, request=request)
+    key = "main/inbox#2"
+    history.called(key=key, seam="inbox", session="main", request=InboxRequest(reader=True))
+    value = {"id": "m3", "session": "main", "text": "half \\ud83d, you see"}
+    history.answered(key=key, seam="inbox", value=value)
+    before = [Message("user", (Text(ASKED),)), Message("assistant", (Text("Bob."),))]
+    added = (Message("user", (Text(sent),)),)
+    reading = Reading(model="m", messages=[*before, *added], keep=2, added=added)
+    assert reached(history, "main", reading, before) == (1, ("m3",))

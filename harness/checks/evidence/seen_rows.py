@@ -11,11 +11,11 @@ from harness.core.values.messages import Message
 
 
 class SeenRows:
-    """The current rows: the first event of each digest, and the marks that may occur only once."""
+    """The current rows: the first event of each text, and the marks that may occur only once."""
 
     def __init__(self) -> None:
-        self.since: dict[str, int] = {}
-        self._digests: dict[str, str] = {}
+        self.since: dict[tuple[str, str], int] = {}
+        self._keys: dict[str, tuple[str, str]] = {}
         self._marks: dict[tuple[str, ...], set[str]] = {}
         self._of: dict[str, tuple[str, ...]] = {}
         self._calls: dict[str, tuple[tuple[str, str], ...]] = {}
@@ -30,8 +30,8 @@ class SeenRows:
         """
         self._calls[row.id] = tuple((session, use.id) for use in message.tool_uses)
         self._called.update(self._calls[row.id])
-        self._digests[row.id] = row.digest
-        self.since.setdefault(row.digest, n)
+        key = self._keys[row.id] = row.session, row.digest
+        self.since.setdefault(key, n)
         if not (mark := mark_of(row, message)):
             return False
         mark = (session, *mark)
@@ -46,7 +46,7 @@ class SeenRows:
     def remove(self, rows: tuple[str, ...]) -> None:
         """Remove rows and their marks."""
         for row in rows:
-            self.since.pop(self._digests.pop(row, ""), None)
+            self.since.pop(self._keys.pop(row, ("", "")), None)
             self._called.subtract(self._calls.pop(row, ()))
             mark = self._of.pop(row, None)
             if mark is not None:

@@ -19,7 +19,15 @@ from harness.checks.evidence.turn_outcomes import ending_calls, is_local, is_res
 from harness.core.history.events import Stored, StoredRow
 from harness.core.history.exchanges import Exchange, Node, Sending
 from harness.core.history.trace import Trace, Turn
-from harness.core.values.messages import Message, Text, ToolResult, side, without_blanks
+from harness.core.values.messages import (
+    HALVES,
+    Message,
+    Text,
+    ToolResult,
+    side,
+    with_marks,
+    without_blanks,
+)
 
 Answered: TypeAlias = dict[tuple[str, str], list[tuple[Turn, str]]]
 """Turns with a success as their reply, and the texts that they took in, by session and first
@@ -321,13 +329,8 @@ def first_seen(trace: Trace) -> Iterator[tuple[Exchange, tuple[Node, ...]]]:
 
 def same_text(stored: str, said: str) -> bool:
     """Whether two texts are equal, or one contains the other, without regard to white space."""
-    a, forms = squeeze(stored), {squeeze(said), squeeze(_with_marks(said))}
+    a, forms = squeeze(stored), {squeeze(said), squeeze(with_marks(said))}
     return any(a in b or b in a for b in forms if a and b)
-
-
-def _with_marks(text: str) -> str:
-    """The text with `?` for each half of a character, raw or escaped, as many encoders write it."""
-    return text if text.isascii() and "\\ud" not in text else _HALVES.sub("?", text)
 
 
 def squeeze(text: str) -> str:
@@ -337,10 +340,7 @@ def squeeze(text: str) -> str:
     if joined.isascii() and "\\ud" not in joined:
         return joined
     whole = joined.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
-    return _HALVES.sub("", whole)
-
-
-_HALVES = re.compile(r"[\ud800-\udfff\ufffd]|\\ud[89a-f][0-9a-f]{2}")
+    return HALVES.sub("", whole)
 
 
 def says(node: Node, text: str) -> bool:

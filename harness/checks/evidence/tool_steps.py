@@ -361,3 +361,10 @@ def _useless_calls(trace: Trace, turn: Turn, n: int) -> Iterator[int]:
 def _is_cut_off(exchange: Exchange) -> bool:
     """Whether an answer with calls ended before its stop reason asked to run them."""
     return bool(exchange.reply and exchange.reply.tool_uses) and not calls_tools(exchange)
+
+
+def are_told_apart(exchange: Exchange) -> bool:
+    """Whether each call of an answer has its own id. An agent may refuse an answer whose results
+    would not find their calls; those of Gemini need no ids."""
+    ids = [use.id for use in exchange.reply.tool_uses] if exchange.reply else []
+    return exchange.called.provider == "gemini" or (all(ids) and len({*ids}) == len(ids))

@@ -14,7 +14,7 @@ from harness.core.history.exchanges import answer_text
 from harness.core.history.history import History
 from harness.core.history.past import Past
 from harness.core.transition.ports import Reading
-from harness.core.values.messages import Message, is_said_anew, without_blanks
+from harness.core.values.messages import Message, is_said_anew, with_marks, without_blanks
 
 
 def reached(
@@ -34,7 +34,7 @@ def reached(
     results = [r.text for m in newest for r in m.tool_results]
     said = [m.text for m in newest]
     said += [text for text in results if without_blanks(text) not in words.values()]
-    sent = without_blanks("\n".join(said))
+    sent = without_blanks(with_marks("\n".join(said)))
     # After an answer or results the turn's own message is before them: equal words are new ones.
     is_beyond = len(reading.messages) - len(newest) >= len(before)
     is_read = past.turn_calls[session] and (is_beyond or any(m.tool_results for m in newest))
@@ -78,7 +78,7 @@ def _told(history: History, session: str) -> Iterator[str]:
 
 
 def _words(past: Past, session: str, name: str) -> str:
-    return without_blanks(past.inbounds.get((session, name), {}).get("text", ""))
+    return without_blanks(with_marks(past.inbounds.get((session, name), {}).get("text", "")))
 
 
 def _held(words: Mapping[str, str], sent: str) -> Iterator[str]:

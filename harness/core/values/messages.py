@@ -8,6 +8,7 @@ cycles, so `gc=False` spares the garbage collector the walk.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import accumulate, zip_longest
@@ -178,6 +179,15 @@ def without_blanks(text: str) -> str:
     return "".join(text.split())
 
 
+HALVES = re.compile(r"[\ud800-\udfff\ufffd]|\\ud[89a-f][0-9a-f]{2}")
+"""Halves of characters: raw, replaced, or as a history escapes them. No UTF-8 can carry them."""
+
+
+def with_marks(text: str) -> str:
+    """A text with `?` for each half of a character, as many encoders write it."""
+    return text if text.isascii() and "\\ud" not in text else HALVES.sub("?", text)
+
+
 def is_said_anew(
     words: str,
     newest: Sequence[Message],
@@ -191,8 +201,8 @@ def is_said_anew(
     summary, which stands among the newest, repeats words that were said long ago, and a result has
     those that its tool `told`.
     """
-    blocks = (block for message in newest for block in message.blocks)
-    if any(isinstance(b, Text) and without_blanks(b.text) == words for b in blocks):
+    texts = (b.text for message in newest for b in message.blocks if isinstance(b, Text))
+    if any(without_blanks(with_marks(text)) == words for text in texts):
         return True
     by_others = sum(without_blanks(text).count(words) for text in told)
     return _count(words, messages) > _count(words, before) + by_others

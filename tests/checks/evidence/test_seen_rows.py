@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from harness.checks.stored_session import reload_equivalence
@@ -34,6 +35,20 @@ def test_rows_may_be_shortened_after_a_refusal_that_the_network_broke_off() -> N
     story = Story().turn("one").reply("x").final().turn("two").fail(413, **broken)
     story.change("r1", user("o"))
     assert codes(reload_equivalence(story.reply("y").final().end())) == []
+
+
+@pytest.mark.parametrize(
+    ("second", "found"), [("main", []), ("side", ["reload_equivalence.duplicate"])]
+)
+def test_two_sessions_may_store_the_same_words(second: str, found: list[str]) -> None:
+    story = Story(stores=False).of("side").turn("one")
+    rows = [StoredRow(f"{n}", story.history.note(user("one"), 0), session="side") for n in (1, 2)]
+    story.history.stored(**story._where(), store="jsonl", added=(rows[0],))
+    story.reply("1").final().of(second).turn("two")
+    again = msgspec.structs.replace(rows[1], session=second)
+    story.history.stored(**story._where(), store="jsonl", added=(again,))
+    told = codes(reload_equivalence(story.reply("2").final().of(second).turn("x").end()))
+    assert [code for code in told if code.endswith("duplicate")] == found
 
 
 @pytest.mark.parametrize(("calls", "found"), [(2, []), (1, ["reload_equivalence.duplicate"])])
