@@ -393,8 +393,5 @@ def answer_text(answered: Answered) -> str:
 def offered_schemas(value: Json) -> dict[str, dict[str, Json]]:
     """The input schemas by name in a value that a request offers; of another value none."""
     tools = value if isinstance(value, (list, tuple)) else ()
-    return {
-        tool["name"]: tool.get("input_schema") or {}
-        for tool in tools
-        if isinstance(tool, dict) and "name" in tool
-    }
+    named = ((t.get("name"), t.get("input_schema")) for t in tools if isinstance(t, dict))
+    return {n: s if isinstance(s, dict) else {} for n, s in named if isinstance(n, str)}

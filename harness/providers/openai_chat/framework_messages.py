@@ -90,8 +90,9 @@ def recorded_messages(values: Iterable[dict[str, Json]]) -> Iterator[Message]:
     made = set[str]()
     for value in values:
         row = plain(value)
-        if f.text(row.get("role")) in RESULT_ROLES and f.text(row.get("id")) in made:
-            row = {"tool_call_id": row["id"], **row}  # tau2-bench names the call so
+        named = f.text(row.get("id"))
+        if named and named in made and f.text(row.get("role")) in RESULT_ROLES:
+            row = {"tool_call_id": named, **row}  # tau2-bench names the call so
         if is_ui_message(row):
             yield from steps(row, _content)
         else:
