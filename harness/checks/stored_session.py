@@ -222,6 +222,10 @@ def _rewrites(
     said = {row: trace.messages.get(known[row].digest, Message("user")) for row in lost}
     left = (row.digest for row in rows.values() if row.id not in said)
     waiting = waiting_calls(trace, left) if said else ()
+    # A reader may join neighbours, once a call beside them shows of which API the list is.
+    into = [trace.messages.get(row.digest, Message("user")) for row in event.changed]
+    texts = {block.text for message in into for block in message.blocks if isinstance(block, Text)}
+    said = {row: message for row, message in said.items() if not texts.issuperset(_only(message))}
     if gone := [row for row, message in said.items() if not is_unasked(message, waiting)]:
         text = f"{len(gone)} stored rows are gone without a compaction: "
         of, *others = {known[row].session for row in gone}
@@ -233,6 +237,11 @@ def _rewrites(
         if before and after and not is_same(before, after) and not _grows(before, after):
             text = f"stored row {row.id} has another text than before"
             yield row.session, Finding("reload_equivalence.changed", text, (event.n,))
+
+
+def _only(message: Message) -> Iterator[str]:
+    """The texts of a message; an empty one for any other block, which no text equals."""
+    return (block.text if isinstance(block, Text) else "" for block in message.blocks or ("",))
 
 
 def _grows(before: Message, after: Message) -> bool:
@@ -348,7 +357,9 @@ def _again(
     if is_user_text(message):
         text = squeeze(message.text)
         is_note = first is not None and not _holds_message(text, _writers(trace, first))
-        return not is_note and not _holds_message(text, turns)
+        waits = (squeeze(each.inbound.text) for each in (*turn.waiting, *turn.came))
+        is_next = any(said and said in text for said in waits)
+        return not (is_note or is_next or _holds_message(text, turns))
     text = squeeze(message.text)
     is_note = first is not None and not _holds_reply(text, _writers(trace, first))
     return not is_note and not _holds_reply(text, turns)

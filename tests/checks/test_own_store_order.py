@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import queue
 from typing import Any
 
 import pytest
 
+from harness import InboxItem, Scenario, Turn, run
 from harness.checks.durability import durable_first
 from harness.checks.judge import judge
 from harness.checks.message_delivery import inbound_exactly_once
 from harness.checks.request_form import role_alternation
 from harness.checks.stored_session import reload_equivalence
+from harness.core.history.events import StoredRow
 from harness.core.history.history import History
+from harness.core.scenario.scenario import SeedMessage, Session
 from harness.core.values.messages import (
     Message,
     Text,
@@ -22,6 +27,7 @@ from harness.core.values.messages import (
     results,
     user,
 )
+from harness.core.values.profile import Profile
 from tests.checks.histories import Story, codes, use
 
 OWN: dict[str, Any] = {"settings": {"own_store": True}}
@@ -218,6 +224,48 @@ def test_an_agent_may_keep_each_result_of_the_seed_in_a_row(copies: int, found: 
     story.turn("one").row(*rows, *[user("one")] * copies)
     story.reply("2").row(assistant("2")).final()
     assert ("inbound_exactly_once.twice" in told(story.end())) is found
+
+
+def _queue(brief: Any) -> None:
+    """Keeps its rows in a file, the seed first, and each message as its turn begins."""
+    client, path = brief.anthropic(), brief.session_dir / "rows.jsonl"
+    todo: queue.Queue[Any] = queue.Queue()
+
+    def kept(role: str = "", text: str = "") -> list[dict[str, Any]]:
+        if not path.exists():
+            path.write_text((brief.session_dir / "seed.jsonl").read_text())
+        with path.open("a") as file:
+            blocks = [{"type": "text", "text": text}]
+            file.write(json.dumps({"role": role, "blocks": blocks}) + "\n")
+        rows = map(json.loads, path.read_text().splitlines())
+        return [{"role": row["role"], "content": row["blocks"][0]["text"]} for row in rows]
+
+    brief.on_message(todo.put).add_done_callback(lambda _: todo.put(None))
+    while (message := todo.get()) is not None:
+        messages = kept("user", message.text.encode("utf-8", "replace").decode())
+        reply = client.messages.create(model="any", max_tokens=500, messages=messages)
+        kept("assistant", reply.content[0].text)
+        brief.send(reply.content[0].text, in_reply_to=message.id)
+
+
+@pytest.mark.parametrize("text", ["old", "half \ud83d of it"])
+def test_a_message_that_waits_is_stored_before_its_turn_asks(text: str) -> None:
+    """Its words are those of the seed, or cannot be stored as they are."""
+    inbox = (InboxItem(id="m1", text="one"), InboxItem(id="m2", text=text, when={"ms": 0}))
+    talk = SeedMessage(role="user", content="old"), SeedMessage(role="assistant", content="Yes.")
+    script = (Turn(say="First."), Turn(say="Second."))
+    scenario = Scenario(name="queue", session=Session(messages=talk), inbox=inbox, script=script)
+    played = run(scenario, _queue, store="jsonl:rows.jsonl", profile=Profile(inbound="queue"))
+    assert [f.code for f in played.verdict.findings] == []
+
+
+def test_neighbours_that_a_reader_joins_are_not_gone() -> None:
+    story = Story(stores=False, settings={"own_store": True}).row(user("a"), assistant("b"))
+    story.row(assistant("c")).turn("one").row(user("one"))
+    name = story.history.note(assistant("b", "c", use("list", id="t1")), story.at_ms)
+    changed = (StoredRow("r2", name),)
+    story.history.stored(**story._where(), store="jsonl", changed=changed, gone=("r3",))
+    assert "reload_equivalence.gone" not in told(story.reply("1").final().end())
 
 
 def test_a_message_that_is_stored_twice_behind_the_seed_is_found() -> None:

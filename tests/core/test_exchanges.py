@@ -86,6 +86,19 @@ def test_a_result_under_a_new_id_is_known_by_the_input_of_its_call_else_by_its_p
     assert (one.sent_n, two.sent_n) == (2, 2)
 
 
+def test_calls_of_one_id_may_be_sent_one_by_one() -> None:
+    asked, first = CallPairing(), _exchange(1, assistant(_look("x", "Ada"), _look("x", "Bob")))
+    one, two = asked.see_answer(first)
+    kept = ToolResult("x", "found"), ToolResult("x_2", "not run")
+    sent = [
+        *(assistant(_look("x", "Ada")), results(kept[0])),
+        *(assistant(_look("x_2", "Bob")), results(kept[1])),
+    ]
+    nodes = grow(first.node, ((digest(message), message) for message in sent)).tail(first.node)
+    asked.see_results(_exchange(2), nodes)
+    assert (one.sent, two.sent) == kept
+
+
 def test_only_the_first_result_counts_and_a_strange_one_is_nobodys() -> None:
     asked = CallPairing()
     (ask,) = asked.see_answer(_exchange(1, assistant(_look("x", "Ada"))))

@@ -133,7 +133,7 @@ class CallPairing:
     def _renamed(self, session: str, newest: Node) -> dict[str, Ask]:
         # The Responses wire has calls without messages: one message may hold those of two answers.
         asks = self._last.get(session, [])
-        uses = newest.calls[-len(asks) :] if asks else ()
+        uses = _newest_calls(newest, asks) if asks else ()
         if all(use.id in self._by_id for use in uses):
             return {}
         if asks[0].exchange.node.first(newest.depth) is newest:
@@ -147,6 +147,15 @@ class CallPairing:
             return alike
         pairs = zip(uses, asks, strict=True)
         return {use.id: ask for use, ask in pairs if use.id not in self._by_id}
+
+
+def _newest_calls(newest: Node, asks: Sequence[Ask]) -> tuple[ToolUse, ...]:
+    """The calls of the newest message with calls. An agent may send those of an answer one by one,
+    each with its result behind it: then those of all messages since the request."""
+    asked = asks[0].exchange.node
+    is_split = len(newest.calls) < len(asks) and newest.first(asked.depth) is asked
+    since = newest.tail(asked) if is_split else (newest,)
+    return tuple(use for node in since for use in node.calls)[-len(asks) :]
 
 
 def _of_equal_input(uses: Sequence[ToolUse], asks: Sequence[Ask]) -> dict[str, Ask]:

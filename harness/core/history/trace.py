@@ -26,7 +26,7 @@ from harness.core.history.events import (
 )
 from harness.core.history.exchanges import Ask, Exchange, Execution, Question, Sending
 from harness.core.values.calls import Inbound, Seam, StoreRequest
-from harness.core.values.messages import Json, Message, without_blanks
+from harness.core.values.messages import Json, Message, with_marks, without_blanks
 from harness.core.values.profile import NO_PROFILE, Profile, profile_of
 
 
@@ -305,8 +305,8 @@ def _keeps(row: StoredRow, message: Message, deliveries: Sequence[Delivery]) -> 
         return False
     if row.inbound:
         return any(row.inbound == each.inbound.id for each in deliveries)
-    said = (without_blanks(each.inbound.text) for each in deliveries)
-    return any(text and text in without_blanks(message.text) for text in said)
+    said = (without_blanks(with_marks(each.inbound.text)) for each in deliveries)
+    return any(text and text in without_blanks(with_marks(message.text)) for text in said)
 
 
 TurnName: TypeAlias = tuple[str, int]
