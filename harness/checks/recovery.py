@@ -195,8 +195,10 @@ def session_heals(history: History, *, messages: int = 2) -> Iterator[Finding]:
         last_n = faults.last(turn)
         if last_n > state.since_n:
             state.since_n, state.left = last_n, messages
-        # A fault or a kill in the turn starts the count of messages again.
-        if last_n >= turn.delivery.n or turn.begun_n or turn.interrupted_n:
+        # A fault or a kill in the turn starts the count of messages again. One that was offered
+        # before a kill may have been begun in that life.
+        is_begun = turn.begun_n or turn.interrupted_n or turn.delivery.inbound.attempt > 1
+        if last_n >= turn.delivery.n or is_begun:
             state.left = messages
         elif state.left and _counts(marks, turn):
             state.left -= 1

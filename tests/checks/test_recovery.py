@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from harness.checks.recovery import resume_bounded, session_heals
+from harness.core.values.calls import InboxRequest
 from harness.core.values.messages import ToolUse, user
 from harness.core.values.plans import Kill
 from tests.checks.failing_worlds import FailingWorld
@@ -252,6 +253,19 @@ def test_a_seed_that_the_agent_keeps_where_nothing_reads_makes_a_session_ill() -
     history = _unasked(Story(stores=False, settings={"seeded": 2})).end()
     assert codes(session_heals(history)) == ["session_heals.unasked"]
     assert not list(session_heals(_well(Story(stores=False, settings={"seeded": 2})).end()))
+
+
+@pytest.mark.parametrize(("attempt", "found"), [(1, ["session_heals.unasked"]), (2, [])])
+def test_a_message_that_was_offered_before_a_kill_may_be_given_up(
+    attempt: int, found: list[str]
+) -> None:
+    story = Story().turn("Hello?").reply("1").final().killed()
+    where, key = {**story._where(), "turn": 2}, story._key("inbox")
+    story.history.called(**where, key=key, seam="inbox", request=InboxRequest())
+    value = {"id": "m2", "session": "main", "text": "And?", "attempt": attempt}
+    story.history.answered(**where, key=key, seam="inbox", value=value)
+    story.say("I was interrupted twice at this.", "error", "failed")
+    assert codes(session_heals(story.end())) == found
 
 
 def test_a_turn_that_meets_a_fault_is_not_judged() -> None:
