@@ -86,15 +86,19 @@ def test_a_result_under_a_new_id_is_known_by_the_input_of_its_call_else_by_its_p
     assert (one.sent_n, two.sent_n) == (2, 2)
 
 
-def test_calls_of_one_id_may_be_sent_one_by_one() -> None:
+@pytest.mark.parametrize("said", ["", "Let me see."])
+def test_calls_of_one_id_may_be_sent_one_by_one(said: str) -> None:
+    """On a wire of items the first one may join words that stood last in the request."""
     asked, first = CallPairing(), _exchange(1, assistant(_look("x", "Ada"), _look("x", "Bob")))
+    start, words = first.node, [said] if said else []
+    first.node = grow(start, ((digest(m), m) for m in map(assistant, words)))
     one, two = asked.see_answer(first)
     kept = ToolResult("x", "found"), ToolResult("x_2", "not run")
     sent = [
-        *(assistant(_look("x", "Ada")), results(kept[0])),
+        *(assistant(*words, _look("x", "Ada")), results(kept[0])),
         *(assistant(_look("x_2", "Bob")), results(kept[1])),
     ]
-    nodes = grow(first.node, ((digest(message), message) for message in sent)).tail(first.node)
+    nodes = grow(start, ((digest(message), message) for message in sent)).tail(start)
     asked.see_results(_exchange(2), nodes)
     assert (one.sent, two.sent) == kept
 

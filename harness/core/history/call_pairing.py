@@ -153,6 +153,8 @@ def _newest_calls(newest: Node, asks: Sequence[Ask]) -> tuple[ToolUse, ...]:
     """The calls of the newest message with calls. An agent may send those of an answer one by one,
     each with its result behind it: then those of all messages since the request."""
     asked = asks[0].exchange.node
+    if newest.first(asked.depth) is not asked and asked.parent is not None:
+        asked = asked.parent  # on a wire of items, new ones may join its last message
     is_split = len(newest.calls) < len(asks) and newest.first(asked.depth) is asked
     since = newest.tail(asked) if is_split else (newest,)
     return tuple(use for node in since for use in node.calls)[-len(asks) :]
