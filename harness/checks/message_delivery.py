@@ -5,6 +5,7 @@ A cancel counts from the moment the agent sees it, because work under way cannot
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
@@ -195,18 +196,18 @@ def _misplaced(trace: Trace, turn: Turn, exchange: Exchange, newest: str) -> tup
 
 def _doubled(trace: Trace, turn: Turn, last: Exchange) -> Iterator[Case]:
     """Count a message from the last request back to the answer before it; all, if that is later."""
-    assert turn.delivery is not None
     is_own = last.called.turn == turn.number
     times = times_said(said := squeeze(turn.text), last, anywhere=not is_own)
     if times > 1 and not is_own:
         times -= times_said(said, turn.readable[0], anywhere=True) - 1
     if times > 1 and _has_rows(trace, turn):
         times -= times_said(said, turn.readable[0]) - 1  # an unanswered row may hold the words
-    came = (d.inbound for d in trace.deliveries if d.n < last.n) if times > 1 else ()
-    ids = [inbound.id for inbound in came if same_text(inbound.text, turn.text)]
-    # After a kill, or without ids, an agent may keep a message that comes again; it adds none.
-    may_be = ids if ids and (trace.kills or not trace.gets_ids) else set(ids)
-    if times > len(may_be) > 0:
+    came = [d.inbound for d in trace.deliveries if d.n < last.n] if times > 1 else []
+    if trace.gets_ids and not trace.kills:  # else an agent may keep a message that comes again
+        came = [*{inbound.id: inbound for inbound in came}.values()]
+    texts = Counter(i.text for i in came).items()  # a chat may say "yes" a thousand times
+    may_be = sum(count for text, count in texts if same_text(text, turn.text))
+    if times > may_be > 0 and turn.delivery:
         text = f"{last.called.key}: the message {turn.delivery.inbound.id} is there {times} times"
         events, cause = (turn.delivery.n, last.n), Cause(subject="request")
         found = Finding("inbound_exactly_once.doubled", text, events, cause=cause)

@@ -117,10 +117,26 @@ def fates(
     first = (at or 1) - 1
     moved = [FindingPlace(one.code, one.turn + first) for one in played]
     damaged = min((one.turn for one in recorded if one.check in _DAMAGE), default=turns_of(story))
-    found = (_fate(one, moved, story, at or 1) for one in recorded)
+    codes = _codes(moved)
+    found = (_fate(one, moved, codes, story, at or 1) for one in recorded)
     return tuple(
         one if one.place.is_of_requests or one.at <= damaged else _here(one) for one in found
     )
+
+
+_ANY = 0
+"""The place of a finding that may be shown again in every turn."""
+
+_Codes = dict[tuple[str, int], dict[str, None]]
+
+
+def _codes(played: Sequence[FindingPlace]) -> _Codes:
+    """The codes of the findings of a run, by their check and turn. A log may show a thousand."""
+    codes: _Codes = {}
+    for one in played:
+        for turn in (one.turn, _ANY):
+            codes.setdefault((one.check, turn), {})[one.code] = None
+    return codes
 
 
 def _here(fate: FindingFate) -> FindingFate:
@@ -129,17 +145,18 @@ def _here(fate: FindingFate) -> FindingFate:
 
 
 def _fate(
-    one: FindingPlace, played: Sequence[FindingPlace], story: Dialogue, at: int
+    one: FindingPlace, played: Sequence[FindingPlace], codes: _Codes, story: Dialogue, at: int
 ) -> FindingFate:
     """A request shows again what stands in the session; other findings need their turn."""
     of_requests = one.is_of_requests
     if one.turn < at and not of_requests:
         return FindingFate(one, lost=f"it stands before turn {at}", at=one.turn)
-    checks = {one.check, _REFUSED} if of_requests else {one.check}
-    alike = [p for p in played if p.check in checks and (p.turn == one.turn or one.turn < at)]
-    alike.sort(key=lambda p: p.code != one.code)
+    checks = (one.check, _REFUSED) if of_requests else (one.check,)
+    turn = one.turn if one.turn >= at else _ANY
+    alike = [code for check in checks for code in codes.get((check, turn), ())]
     if alike:
-        return FindingFate(one, shown=alike[0].code, at=one.turn if one.turn > at else 0)
+        shown = one.code if one.code in alike else alike[0]
+        return FindingFate(one, shown=shown, at=one.turn if one.turn > at else 0)
     if of_requests:
         begins = one.turn + 1 if _is_answered_from(story, one.turn + 1) else 0
         return FindingFate(one, lost=_SENT, at=begins if begins > at else 0)

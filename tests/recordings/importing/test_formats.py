@@ -25,6 +25,7 @@ from tests.recordings.readers import test_copilot_cli as copilot_cli
 from tests.recordings.readers import test_gemini_cli as gemini_cli
 from tests.recordings.readers import test_gemini_stream as gemini_stream
 from tests.recordings.readers import test_httprr as httprr
+from tests.recordings.readers import test_managed_agents as managed_agents
 from tests.recordings.readers import test_opencode as opencode
 from tests.recordings.readers import test_openhands as openhands
 from tests.recordings.readers import test_otel as otel
@@ -43,6 +44,7 @@ RECORDINGS: dict[str, tuple[str, bytes]] = {
     "gemini cli": ("gemini_cli", gemini_cli.session(*gemini_cli.TURN)),
     "gemini stream": ("gemini_stream", gemini_stream.stream(*gemini_stream.RUN)),
     "httprr": ("httprr", httprr.WHOLE),
+    "managed agents": ("managed_agents", managed_agents.lines(*managed_agents.SESSION)),
     "opencode": ("opencode", opencode.session(*opencode.TURN)),
     "openhands": ("openhands", openhands.trajectory(*openhands.TURN)),
     "qwen code": ("qwen_code", qwen_code.log(*qwen_code.TURN)),
