@@ -103,6 +103,15 @@ def test_calls_of_one_id_may_be_sent_one_by_one(said: str) -> None:
     assert (one.sent, two.sent) == kept
 
 
+def test_calls_of_one_id_of_which_some_are_left_out_are_known_by_their_input() -> None:
+    asked, names = CallPairing(), ("Ada", "Ada", "Bob", "Bob")
+    asks = asked.see_answer(_exchange(1, assistant(*(_look("x", name) for name in names))))
+    own = [_look(f"own_{n}", name) for n, name in enumerate(names[1:])]
+    kept = [ToolResult(use.id, "found") for use in own]
+    asked.see_results(_exchange(2), _nodes(assistant(*own), results(*kept)))
+    assert [ask.sent for ask in asks] == [kept[0], None, *kept[1:]]
+
+
 def test_only_the_first_result_counts_and_a_strange_one_is_nobodys() -> None:
     asked = CallPairing()
     (ask,) = asked.see_answer(_exchange(1, assistant(_look("x", "Ada"))))

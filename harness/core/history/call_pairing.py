@@ -142,7 +142,8 @@ class CallPairing:
         once = [*{(a.use.id, canonical(a.use.input)): a for a in reversed(asks)}.values()]
         asks = asks if len(uses) > len(once) else once[::-1]
         if [ask.use.name for ask in asks] != [self._meant(use).name for use in uses]:
-            return {}
+            new = [self._meant(use) for use in uses if use.id not in self._by_id]
+            return _of_one_input(new, asks)
         if len({ask.use.id for ask in asks}) < len(asks) and (alike := _of_equal_input(uses, asks)):
             return alike
         pairs = zip(uses, asks, strict=True)
@@ -171,6 +172,19 @@ def _of_equal_input(uses: Sequence[ToolUse], asks: Sequence[Ask]) -> dict[str, A
     if sorted(given) != sorted(of_input):
         return {}
     return {use.id: of_input[text] for use, text in zip(uses, given, strict=True)}
+
+
+def _of_one_input(uses: Sequence[ToolUse], asks: Sequence[Ask]) -> dict[str, Ask]:
+    """Some calls of an answer by the ids that the agent gave them: it may leave out others, as it
+    does with one that it takes for a copy. The order is that of the answer."""
+    left, found = list(asks), dict[str, Ask]()
+    for use in uses:
+        call = use.name, canonical(use.input)
+        same = (each for each in left if (each.use.name, canonical(each.use.input)) == call)
+        if (ask := next(same, None)) is not None:
+            left.remove(ask)
+            found[use.id] = ask
+    return found
 
 
 def _allows(question: Question, given: str) -> bool:
