@@ -18,7 +18,10 @@ from tests.catalogue.agents.mid_turn import (
 )
 from tests.scenarios.all_runs import SCENARIOS, runs_of
 
-RUNS = [s for file in sorted((SCENARIOS / "mid-turn").glob("*.yaml")) for s in runs_of(file)]
+FILES = sorted((SCENARIOS / "mid-turn").glob("*.yaml"))
+RUNS = [
+    s for file in FILES for s in runs_of(file) if {item.session for item in s.inbox} == {"main"}
+]
 
 
 @pytest.mark.parametrize("policy", get_args(InboundPolicy))

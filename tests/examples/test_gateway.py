@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from examples.agents.anthropic_rows import said
 from examples.agents.gateway import Gateway
 from harness.core.scenario.scenario import InboxItem, Scenario, ToolScript, ToolTurn
 from harness.core.values.profile import InboundPolicy, Profile
@@ -34,6 +35,18 @@ class RepliesTwice(Gateway):
         super().finish(inbound, text, kind, status)
         if len(self.turn_messages) > 1:
             super().finish(inbound, f"Once more: {text}", kind, status)
+
+
+class TakesInAnyChat(Gateway):
+    """Takes into its turn what waits, of any session."""
+
+    def fold(self) -> None:
+        while (message := self.waiting.first()) is not None:
+            if self.taken_from_queue(message):
+                self.rows[self.session].append(
+                    {**said("user", message.text), "inbound": message.id}
+                )
+                self.turn_messages.append(message)
 
 
 class DropsWhatItDrained(Gateway):
@@ -110,6 +123,16 @@ def test_a_steered_message_that_a_stop_loses_is_told_as_such() -> None:
         "nothing is done about the message m2: it came before the stop of turn 1 of main, and was"
         " lost with it"
     )
+
+
+def test_a_message_of_another_chat_is_no_part_of_the_open_turn() -> None:
+    first, second, _ = SCENARIO.inbox
+    asked = msgspec.structs.replace(first, text="Do the work in two steps.")
+    other = msgspec.structs.replace(second, session="ada", text="Which ferry goes to Horten?")
+    scenario = msgspec.structs.replace(SCENARIO, inbox=(asked, other))
+    assert steered(Gateway, scenario).verdict.verdict == "pass"
+    found = steered(TakesInAnyChat, scenario).verdict.failing[0]
+    assert found.message.endswith("holds words of ada and main")
 
 
 @pytest.mark.parametrize(

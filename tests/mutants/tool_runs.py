@@ -14,7 +14,7 @@ from harness.agent import build
 from harness.agent.composition import standard_tools
 from harness.agent.toolbox import Toolbox
 from harness.core.values.brief import Brief, Tool
-from harness.core.values.messages import ToolResult, ToolUse, canonical
+from harness.core.values.messages import Json, ToolResult, ToolUse, canonical
 from tests.mutants import mutant
 from tests.mutants.altered_results import AlteredTools
 
@@ -155,6 +155,77 @@ def tries_lost_answers_again(brief: Brief) -> None:
     The reference agent with such tools.
     """
     build(brief, tools=Eager(brief.tools)).run()
+
+
+class GivesOtherInputs(AlteredTools):
+    """Tools that get what was made of an input."""
+
+    def run(self, call: ToolUse) -> ToolResult:
+        """The result for the input as it was made."""
+        return super().run(replace(call, input=self.made(call)))
+
+    def made(self, call: ToolUse) -> Json:
+        """The input without white space at the ends of its texts."""
+        return {name: v.strip() if isinstance(v, str) else v for name, v in call.input.items()}
+
+
+@mutant(
+    breaks="tools",
+    statement="Each text of an input is trimmed, so a line of code loses its place",
+    scenario="input-to-the-letter",
+    killed_by="args_complete.changed",
+)
+def trims_inputs(brief: Brief) -> None:
+    """Blanks at the ends of a text are taken for a slip of the model.
+
+    The reference agent whose tools get trimmed texts.
+    """
+    build(brief, tools=GivesOtherInputs(standard_tools(brief), lambda call, result: result)).run()
+
+
+class AsFloats(GivesOtherInputs):
+    """Tools whose numbers have passed through a float of 64 bits."""
+
+    def made(self, call: ToolUse) -> Json:
+        """The input with the digits that a float keeps."""
+        return {n: int(float(v)) if isinstance(v, int) else v for n, v in call.input.items()}
+
+
+@mutant(
+    breaks="tools",
+    statement="Arguments are read with floats for numbers, and another record is changed",
+    scenario="input-to-the-letter/a-long-number@openai-chat",
+    killed_by="args_complete.changed",
+)
+def reads_numbers_as_floats(brief: Brief) -> None:
+    """A number of 18 digits loses the last ones on its way to the tool.
+
+    The reference agent whose tools get floats.
+    """
+    build(brief, tools=AsFloats(standard_tools(brief), lambda call, result: result)).run()
+
+
+class Completing(GivesOtherInputs):
+    """Tools whose missing texts are filled in."""
+
+    def made(self, call: ToolUse) -> Json:
+        """The input with an empty text for each required name that it lacks."""
+        schema = next(s.input_schema for s in self._tools.specs if s.name == call.name)
+        return dict.fromkeys(schema.get("required") or (), "") | call.input
+
+
+@mutant(
+    breaks="tools",
+    statement="A required value that the model left out is filled with nothing, and the tool runs",
+    scenario="input-to-the-letter/a-value-left-out",
+    killed_by="args_complete.changed",
+)
+def fills_in_what_is_missing(brief: Brief) -> None:
+    """A record is overwritten with an empty text, for the model forgot to give one.
+
+    The reference agent that completes inputs by their schema.
+    """
+    build(brief, tools=Completing(standard_tools(brief), lambda call, result: result)).run()
 
 
 class StashedByName(Toolbox):
