@@ -185,3 +185,15 @@ def test_an_offer_of_another_shape_has_no_schema() -> None:
     tools = [{"name": "a", "input_schema": {"type": "object"}}, {"name": "b", "input_schema": 3}]
     assert offered_schemas([*tools, {"name": ["c"]}, 4]) == {"a": {"type": "object"}, "b": {}}
     assert offered_schemas({"name": "a"}) == {}
+
+
+@pytest.mark.parametrize("id", ["new", "own"])
+def test_a_call_stands_under_the_name_of_the_tool_that_ran(id: str) -> None:
+    """An API takes no name with a dot, so an agent sends the one that it has repaired."""
+    asked = CallPairing()
+    said = ToolUse("new", "functions.look_up", {"name": "Ada"})
+    (ask,) = asked.see_answer(_exchange(1, assistant(said)))
+    assert _run(asked, ToolRequest("new", "look_up", {"name": "Ada"})) is ask
+    sent = [assistant(_look(id, "Ada")), results(ToolResult(id, "found"))]
+    asked.see_results(_exchange(2), _nodes(*sent))
+    assert ask.sent == ToolResult(id, "found")

@@ -84,7 +84,7 @@ class CallPairing:
                 asks = [
                     a
                     for a in asks
-                    if id(a) not in others and asked.get(result.id, a.use.name) == a.use.name
+                    if id(a) not in others and asked.get(result.id, a.use.name) in _names(a)
                 ]
                 waits = (a for a in asks if not (a.sent or self._is_told_again(node, a)))
                 ask = renamed.get(result.id) or next(waits, None)
@@ -141,12 +141,12 @@ class CallPairing:
         # A model that makes a call twice under one id asks for it once.
         once = [*{(a.use.id, canonical(a.use.input)): a for a in reversed(asks)}.values()]
         asks = asks if len(uses) > len(once) else once[::-1]
-        if [ask.use.name for ask in asks] != [self._meant(use).name for use in uses]:
+        pairs = [*zip(uses, asks, strict=False)]
+        if len(uses) != len(asks) or any(self._meant(u).name not in _names(a) for u, a in pairs):
             new = [self._meant(use) for use in uses if use.id not in self._by_id]
             return _of_one_input(new, asks)
         if len({ask.use.id for ask in asks}) < len(asks) and (alike := _of_equal_input(uses, asks)):
             return alike
-        pairs = zip(uses, asks, strict=True)
         return {use.id: ask for use, ask in pairs if use.id not in self._by_id}
 
 
@@ -159,6 +159,14 @@ def _newest_calls(newest: Node, asks: Sequence[Ask]) -> tuple[ToolUse, ...]:
     is_split = len(newest.calls) < len(asks) and newest.first(asked.depth) is asked
     since = newest.tail(asked) if is_split else (newest,)
     return tuple(use for node in since for use in node.calls)[-len(asks) :]
+
+
+def _names(ask: Ask) -> tuple[str, ...]:
+    """The names under which a call stands in a request: its own, and that of the tool that ran.
+
+    An agent that runs `read_file` for `functions.read_file` sends the name that its API takes.
+    """
+    return (ask.use.name, *([ask.execution.request.name] if ask.execution else []))
 
 
 def _of_equal_input(uses: Sequence[ToolUse], asks: Sequence[Ask]) -> dict[str, Ask]:
