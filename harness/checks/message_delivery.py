@@ -17,6 +17,7 @@ from harness.checks.evidence.excuses import (
     COMPACTION,
     FAILED_STORE,
     KILL,
+    KILL_BEFORE_ACCEPTED,
     LAID_TWICE,
     LIMIT,
     REDELIVERY,
@@ -75,8 +76,6 @@ from harness.core.values.visible_text import abridged
 _STOPS = (CANCEL, KILL, LIMIT)
 """The excuses that end a turn from outside."""
 
-"""The excuses for a message that the agent need not process."""
-
 _SHOWN = 60
 """How much of a text a finding shows."""
 
@@ -87,7 +86,7 @@ _ORDERLY = frozenset({"next", "returned"})
 @needs("inbox", "model", told_by="run", place=380)
 @excused_by(
     second_turn=(KILL, FAILED_STORE),
-    nothing_done=(*_STOPS, TAKEN),
+    nothing_done=(CANCEL, KILL_BEFORE_ACCEPTED, LIMIT, TAKEN),
     stored=(FAILED_STORE,),
     stored_again=(FAILED_STORE, COMPACTION),
     doubled=(FAILED_STORE, LAID_TWICE),

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from examples.agents.gateway import Gateway
 from examples.agents.gateway import agent as gateway
 from harness.core.history.events import Accepted
 from harness.core.scenario.scenario import (
@@ -97,3 +98,27 @@ def test_what_was_accepted_does_not_come_again() -> None:
     assert accepted[0] < done.history.trace.kills[0]
     assert "inbound_exactly_once.lost" in codes_of(done)
     assert {delivery.inbound.attempt for delivery in done.history.trace.deliveries} == {1}
+
+
+class DropsFirst(Gateway):
+    """Takes a message out of its queue, and then stores it with the conversation."""
+
+    def taken_from_queue(self, message: Any) -> bool:
+        self.waiting.drop(message)
+        return super().taken_from_queue(message)
+
+
+@pytest.mark.parametrize("is_wrong", [False, True])
+def test_what_a_reader_had_accepted_is_lost_if_a_kill_comes_before_the_store(
+    is_wrong: bool,
+) -> None:
+    """A message that a reader has accepted does not come again, so no kill excuses the loss."""
+    at, settings = {"on": "store:accept", "when": 2}, {"point": "before"}
+    killed = FaultSpec(kind="persistence.killed_at_write", settings=settings, **at)
+    scenario = msgspec.structs.replace(SCENARIO, faults=(killed,), profile=Profile(inbound="queue"))
+    kind = DropsFirst if is_wrong else Gateway
+    done = run(scenario, of_callable(lambda brief: kind(brief).run()))
+    found = [f.message for f in done.verdict.findings if f.code == "inbound_exactly_once.lost"]
+    assert [text.rpartition(": ")[2] for text in found] == [
+        "a kill ended turn 2 of main, and no start takes it up"
+    ] * is_wrong

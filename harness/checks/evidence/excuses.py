@@ -18,6 +18,7 @@ import msgspec
 
 from harness.checks.evidence.stored_messages import written_by_another
 from harness.checks.evidence.turn_outcomes import is_over_window, taken_turns
+from harness.core.history.events import Accepted
 from harness.core.history.exchanges import Exchange
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.verdict import Finding
@@ -51,6 +52,11 @@ class Marks:
     def compactions(self) -> dict[str, list[int]]:
         """The compactions of each session."""
         return _by_session((c.turn.session, c.n) for c in self.trace.compactions)
+
+    @cached_property
+    def accepted(self) -> list[int]:
+        """The events at which a reader had accepted its last message, in order."""
+        return [event.n for event in self.trace.events if isinstance(event, Accepted)]
 
     @cached_property
     def over_window(self) -> dict[str, list[int]]:
@@ -152,6 +158,15 @@ def _is_killed(_: Marks, case: Case) -> bool:
     return 0 < killed_n < case.n and not delivered
 
 
+def _is_killed_before_accepted(marks: Marks, case: Case) -> bool:
+    """Whether a kill interrupted the turn of a message that comes again, or whose row a fault lost:
+    what a reader had accepted, it has to keep."""
+    came_n = case.turn.delivery.n if case.turn.delivery else case.turn.opened_n
+    at = bisect(marks.accepted, came_n)
+    is_kept = any(n < case.turn.interrupted_n for n in marks.accepted[at : at + 1])
+    return _is_killed(marks, case) and (not is_kept or bool(marks.trace.damages))
+
+
 TAKEN = Excuse(
     "a message that another process has accepted first",
     lambda m, c: (c.turn.session, c.turn.number) in m.taken,
@@ -160,6 +175,11 @@ BLANK = Excuse("a message without text", lambda _, c: not c.turn.text.strip())
 REDELIVERY = Excuse("a message that was answered before", lambda _, c: c.turn.redelivery)
 CANCEL = Excuse("a cancel of the turn", lambda _, c: 0 < c.turn.cancelled_n < c.n)
 KILL = Excuse("a kill of the agent in the turn", _is_killed, "a reply of the turn is delivered")
+KILL_BEFORE_ACCEPTED = Excuse(
+    "a kill of the agent before it had accepted the message",
+    _is_killed_before_accepted,
+    "a reply of the turn is delivered",
+)
 LIMIT = Excuse(
     "a limit of the harness in the turn", lambda _, c: any(a.n < c.n for a in c.turn.limits)
 )

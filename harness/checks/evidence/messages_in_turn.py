@@ -145,11 +145,14 @@ def named_instead(trace: Trace, turn: Turn) -> str:
 
 
 def others_named(turn: Turn) -> str:
-    """What the replies of a turn name, if none of them names its own message; else ""."""
+    """What the replies of a turn name, if none of them names its own message, or what works on the
+    turn again between its first two; else ""."""
     named = dict.fromkeys(name for ending in turn.endings for name in ending.named)
     own = turn.delivery.inbound.id if turn.delivery else ""
     if not named or own in named:
-        return ""
+        first, second = turn.endings[0].n, turn.endings[1].n
+        again = (e.called.key for e in turn.main if first < e.n < second)
+        return next((f": {key} works on it again" for key in again), "")
     return f": its replies name {', '.join(named)}, and not {own}"
 
 

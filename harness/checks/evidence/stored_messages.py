@@ -86,13 +86,22 @@ def why_unanswered(trace: Trace, turn: Turn) -> str:
     if before is None or not before.interrupted_n or "store" not in trace.seams:
         met = _met_last(trace, turn) or _reads_as_before(trace, turn)
         met = met or _lost_in_a_stop(trace, turn)
-        return met or _key_as_before(trace, turn, name) or _stands_in_past(trace, turn)
+        met = met or _key_as_before(trace, turn, name) or _stands_in_past(trace, turn)
+        return met or _left_by_a_kill(trace, turn)
     if kept := inbound_rows(trace, before):
         is_last = kept[-1].place == len(_durable(trace, before)) - 1
         where = "the last row of the store, and no request after the start holds it"
         is_last &= not turn.main
-        return f": when a kill ended {before.words}, its message was {where}" if is_last else ""
+        if not is_last:
+            return _left_by_a_kill(trace, turn)
+        return f": when a kill ended {before.words}, its message was {where}"
     return f": when a kill ended {before.words}, its message was in no row of the store"
+
+
+def _left_by_a_kill(trace: Trace, turn: Turn) -> str:
+    was = turn.came_in or turn
+    is_killed = any(was.opened_n < n < turn.settled_n for n in trace.kills) and not turn.main
+    return f": a kill ended {was.words}, and no start takes it up" if is_killed else ""
 
 
 def _reads_as_before(trace: Trace, turn: Turn) -> str:

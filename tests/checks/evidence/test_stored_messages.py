@@ -6,6 +6,7 @@ import pytest
 
 from harness.checks.append_only import append_only_prefix
 from harness.checks.evidence.stored_messages import written_by_another
+from harness.checks.message_delivery import outbound_once
 from harness.checks.request_form import role_alternation
 from harness.core.values.calls import StoreRequest
 from harness.core.values.messages import assistant, user
@@ -62,3 +63,11 @@ def test_within_a_turn_a_row_excuses_the_next_request_only() -> None:
     assert codes(append_only_prefix(story.history)) == []
     story.reply("three", messages=[user("once more"), assistant("one"), user("go")])
     assert codes(append_only_prefix(story.end())) == ["append_only_prefix.messages"]
+
+
+def test_the_kill_before_no_reply_and_the_request_before_a_second_one_are_named() -> None:
+    story = Story().turn("one", "m1").reply("1").killed().take("one", "m1").turn("two", "m2")
+    (left,) = outbound_once(story.reply("2").final().end())
+    assert left.message.endswith(": a kill ended turn 1 of main, and no start takes it up")
+    (again,) = outbound_once(Story().turn("one").reply("1").final().reply("2").final("2").end())
+    assert again.message.endswith("with different texts: main/model#2 works on it again")
