@@ -39,7 +39,7 @@ from harness.checks.evidence.stored_messages import (
 )
 from harness.checks.evidence.turn_outcomes import claimed, ending_calls, is_local
 from harness.core.history.events import Effected
-from harness.core.history.exchanges import Exchange
+from harness.core.history.exchanges import Exchange, Execution
 from harness.core.history.history import History
 from harness.core.history.trace import Delivery, Trace, Turn
 from harness.core.values.carried_text import is_asked, lost_parts
@@ -151,6 +151,7 @@ def _reply(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
         return
     if not _is_shortened(trace, turn, first, said) and not _holds_end(trace, before, first, said):
         text = f"{first.called.key}: the reply of turn {before.number} of {turn.session} is missing"
+        text += _summary_between(trace, before, first)
         yield Finding("history_faithful.forgotten_reply", text, (told[-1].n, first.n))
 
 
@@ -171,8 +172,15 @@ def _message(came: _Came, trace: Trace, before: Turn, turn: Turn) -> Iterator[Fi
     found = sum(text.count(said) for text in now) - squeeze(turn.text).count(said)
     if found < wanted and not any(is_cut_with_notice(said, text) for text in now):
         text = f"{first.called.key}: the message of turn {before.number} of {turn.session} is "
-        text += f"missing, which {held.called.key} had"
+        text += f"missing, which {held.called.key} had{_summary_between(trace, before, first)}"
         yield Finding("history_faithful.forgotten_message", text, (held.n, first.n))
+
+
+def _summary_between(trace: Trace, before: Turn, first: Exchange) -> str:
+    """The compaction since a turn began, of this session or of another one, that may have taken
+    what is missing."""
+    made = (c.turn for c in trace.compactions if before.opened_n < c.n < first.n)
+    return next((f", after a summary of {turn.session} in {turn.words}" for turn in made), "")
 
 
 def _is_shortened(trace: Trace, turn: Turn, first: Exchange, said: str) -> bool:
@@ -281,9 +289,17 @@ def _effects(trace: Trace) -> Iterator[Case]:
         if not holds_more(trace, run.ask.exchange, next_):
             reported.add(next_.n)
             text = f"{next_.called.key}: after the kill nothing mentions {run.called.key}, which "
-            text += f"has changed the outside world ({effect.name})"
+            text += f"has changed the outside world ({effect.name}){_unstored(trace, turn, run)}"
             finding = Finding("history_faithful.forgotten_effect", text, (effect.n, next_.n))
             yield Case("forgotten_effect", [finding], turn, next_.n, effect.n)
+
+
+def _unstored(trace: Trace, turn: Turn, run: Execution) -> str:
+    """Whether the store held no row with a call when a kill came after its effect, in words."""
+    rows = trace.rows_added(turn) if "store" in trace.seams and run.ask else ()
+    held = {use.id for look, _, m in rows for use in m.tool_uses if look.n < turn.interrupted_n}
+    is_there = not trace.stored or (run.ask and run.ask.use.id in held)
+    return "" if is_there else ": no row of the store held the call"
 
 
 def _has_another_key(first: Effected, effects: Sequence[Effected]) -> bool:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise, takewhile
 from typing import NamedTuple
@@ -22,7 +23,7 @@ from harness.checks.evidence.excuses import (
     is_killed_between,
 )
 from harness.checks.evidence.messages_in_turn import is_answered_before
-from harness.checks.evidence.told_results import is_valid_call, pretended
+from harness.checks.evidence.told_results import OTHERS, is_valid_call, pretended
 from harness.checks.evidence.tool_steps import are_told_apart, repeats_before
 from harness.checks.evidence.turn_outcomes import (
     asks_the_user,
@@ -38,6 +39,7 @@ from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.messages import Json, canonical
 from harness.core.values.verdict import Cause, Finding
+from harness.core.values.visible_text import abridged
 
 
 class _Stop(NamedTuple):
@@ -111,7 +113,7 @@ def _stops(trace: Trace, turn: Turn, ran: Mapping[str, int]) -> Iterator[_Stop]:
     the event of each tool's first call.
     """
     found = [
-        _Stop("refused", a.sent_n, _refused(turn, a),
+        _Stop("refused", a.sent_n, _refused(trace, turn, a),
               max(a.sent_n, ran.get(a.use.name, NEVER)), a.use.name)
         for a in turn.asks
         if a.refused and is_valid_call(trace, a) and pretended(trace, a) is None
@@ -129,8 +131,8 @@ def _stops(trace: Trace, turn: Turn, ran: Mapping[str, int]) -> Iterator[_Stop]:
     text += f", after the message {came[0]} came" if came else ""
     ends = _endings(trace, turn)
     found += [_Stop("ended", n, text + _stop_of_another(trace, turn, n), n) for n in ends]
-    text = "the turn ends with a failure, and the model was never asked"
-    found += [_Stop("unasked", n, text, n) for n in _unasked(trace, turn)]
+    text = "the model was never asked, and the turn ends by what earlier turns have used up: "
+    found += [_Stop("unasked", n, text + words, n) for n, words in _unasked(trace, turn)]
     text = "the turn ends with a failure after {} failed, and earlier turns went on: the count of "
     text += "failures runs on over the turns"
     counted = _counted_over_turns(trace, turn)
@@ -150,9 +152,10 @@ def _stop_of_another(trace: Trace, turn: Turn, until_n: int) -> str:
     return next((f", after a cancel of {session}" for session in stopped), "")
 
 
-def _refused(turn: Turn, ask: Ask) -> str:
+def _refused(trace: Trace, turn: Turn, ask: Ask) -> str:
     """How a call that never ran is answered: by the error of a call beside it, as where one failure
-    ends a batch; with the result of an equal call; or by a refusal."""
+    ends a batch; with the result of an equal call; or by a refusal, as where an equal call of
+    another turn failed."""
     call, text = (ask.use.name, canonical(ask.use.input)), ask.sent.text.strip() if ask.sent else ""
     before = (run for run in turn.executions if run.n < ask.sent_n and run.identity == call)
     is_recalled = any(run.text.strip() == text for run in before)
@@ -163,7 +166,12 @@ def _refused(turn: Turn, ask: Ask) -> str:
     if ask.use.input == "":
         return f"the call of {ask.use.name} is refused for its empty input, and it needs none"
     told = "gets an earlier result and never runs," if is_recalled else "is refused"
-    return f"the call of {ask.use.name} {told} although nothing repeats"
+    earlier = trace.executions[: bisect_left(trace.executions, ask.sent_n, key=lambda run: run.n)]
+    equal = (r for r in reversed(earlier[-OTHERS:]) if r.identity == call and r.failed)
+    here = (turn.session, turn.number)
+    others = (r for r in equal if (r.called.session, r.called.turn) != here)
+    text = f"the call of {ask.use.name} {told} although nothing repeats"
+    return text + next((f" in its turn; {r.called.key} failed in another one" for r in others), "")
 
 
 def _endings(trace: Trace, turn: Turn) -> Iterator[int]:
@@ -181,8 +189,9 @@ def _endings(trace: Trace, turn: Turn) -> Iterator[int]:
             yield ending.n
 
 
-def _unasked(trace: Trace, turn: Turn) -> Iterator[int]:
-    """Yield the failure that ends a turn without a request, after an earlier turn of the session.
+def _unasked(trace: Trace, turn: Turn) -> Iterator[tuple[int, str]]:
+    """Yield the failure that ends a turn without a request, after an earlier turn of the session,
+    and its words.
 
     A deadline, a budget or a count of failures then runs on over the turns. A message larger than
     the window, a picture and a store that failed are reasons of the turn itself.
@@ -196,7 +205,10 @@ def _unasked(trace: Trace, turn: Turn) -> Iterator[int]:
     is_plain = is_plain and len(turn.text) < window and not turn.redelivery and not turn.came_in
     failed = any(a.outcome != "ok" and turn.opened_n < a.n < first.n for a in trace.answers)
     if is_plain and not failed and not trace.damages and not is_local(turn):
-        yield first.n
+        yield first.n, canonical(abridged(first.request.text, _SHOWN))
+
+
+_SHOWN = 60  # how much of a reply a finding shows
 
 
 def _counted_over_turns(trace: Trace, turn: Turn) -> Iterator[tuple[int, str]]:
@@ -221,8 +233,8 @@ def _went_on(turn: Turn, tool: str, failures: int) -> bool:
 
 
 def _failed_before(trace: Trace, turn: Turn) -> Iterator[tuple[int, str]]:
-    """Yield the failure that ends a turn after fewer failed answers than two earlier turns went on
-    from, in words. A breaker may look at the last minutes, so an hour has to lie between them."""
+    """Yield the failure that ends a turn after no more failed answers than two earlier turns
+    went on from, in words. A breaker may look at the last minutes: an hour has to lie between."""
     first = turn.endings[0] if turn.endings else None
     asked = [e for e in turn.main if first and e.n < first.n]
     if first is None or not asked or claimed(first) not in ("failed_truthfully", "limit"):
@@ -234,7 +246,7 @@ def _failed_before(trace: Trace, turn: Turn) -> Iterator[tuple[int, str]]:
         for t in earlier
     ):
         text = f"the turn ends with a failure after {len(asked)} of the model's answers failed, "
-        text += "and earlier turns went on after more: failures of an earlier turn were counted"
+        text += "and earlier turns went on after that: failures of an earlier turn were counted"
         yield first.n, text
 
 
@@ -242,10 +254,17 @@ _APART_MS = 3_600_000
 
 
 def _recovered(turn: Turn, failed: list[Exchange]) -> bool:
-    """Whether a turn had more failures of a kind, and then an answer."""
+    """Whether a turn had as many failures of a kind, and then an answer; with equally many, a
+    deadline may have ended the tries that took longer."""
     begun = takewhile(lambda e: not e.succeeded, turn.main)
     alike = [e for e in begun if _is_alike(e, failed[0])]
-    return len(alike) > len(failed) and turn.main[-1].succeeded
+    if len(alike) < len(failed) or not turn.main[-1].succeeded:
+        return False
+    is_soon = failed[-1].ended_ms - failed[0].called.at_ms <= _DEADLINE_MS
+    return len(alike) > len(failed) or is_soon
+
+
+_DEADLINE_MS = 10_000  # that of a turn is longer
 
 
 def _is_alike(one: Exchange, other: Exchange) -> bool:

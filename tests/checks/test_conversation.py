@@ -79,6 +79,13 @@ def test_a_compaction_may_take_things_away() -> None:
     assert codes(history_faithful(story.final().end())) == []
 
 
+def test_what_is_missing_since_a_summary_of_its_turn_is_told_with_it() -> None:
+    story = Story().turn("one").reply("short", purpose="compact").reply("1").final()
+    story.turn("two").reply("2", messages=[user("two")])
+    (finding,) = history_faithful(story.final().end())
+    assert finding.message.endswith("is missing, after a summary of main in turn 1 of main")
+
+
 def test_a_request_over_the_window_may_be_cut_down() -> None:
     story = Story().turn("one").reply("1").final()
     story.turn("two").fail(400, "V23", refused=("V23",)).reply("2", messages=[user("two")])
@@ -160,6 +167,13 @@ def test_a_turn_that_begins_anew_after_a_kill_forgets_what_it_has_done() -> None
     (finding,) = history_faithful(world.end())
     assert finding.code == "history_faithful.forgotten_effect"
     assert finding.events == (effect, world.history.trace.exchanges[1].n)
+    kept = (
+        FailingWorld().turn("Pay.").reply(PAY).row(assistant(PAY)).tool("paid").effect().restart()
+    )
+    kept.reply("Paid.", messages=[user("Pay.")]).final()
+    (finding_of_kept,) = history_faithful(kept.end())
+    assert "no row of the store held the call" in finding.message
+    assert "no row" not in finding_of_kept.message
 
 
 def test_an_effect_is_told_by_its_call_or_by_any_words() -> None:

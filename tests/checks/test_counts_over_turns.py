@@ -36,7 +36,8 @@ def test_a_failure_may_end_each_turn_or_a_turn_with_more_of_them_than_before() -
     [
         (4_000_000, 1, 529, ["no_false_stop.unasked"]),
         (60_000, 1, 529, []),  # a breaker may look at the last minutes
-        (4_000_000, 2, 529, []),  # as many as the turns before
+        (4_000_000, 2, 529, ["no_false_stop.unasked"]),
+        (4_000_000, 3, 529, []),  # more than the turns before
         (4_000_000, 1, 503, []),
     ],
 )
@@ -51,3 +52,21 @@ def test_failed_answers_of_earlier_turns_do_not_count(
         story.fail(status)
     story.final("The model is overloaded.", status="failed", kind="error")
     assert codes(no_false_stop(story.end())) == rules
+
+
+@pytest.mark.parametrize(("took_ms", "found"), [(9_000, True), (40_000, False)])
+def test_a_deadline_may_end_equally_many_tries_that_took_longer(took_ms: int, found: bool) -> None:
+    story = Story()
+    for number in range(2):
+        story.turn(f"day {number}").fail(529).wait(took_ms).fail(529).reply("yes").final()
+        story.wait(4_000_000)
+    story.turn("day 3").fail(529).wait(took_ms).fail(529)
+    story.final("The model is overloaded.", status="failed", kind="error")
+    assert (codes(no_false_stop(story.end())) == ["no_false_stop.unasked"]) == found
+
+
+def test_a_call_that_is_refused_for_another_turn_is_told_with_the_failure_there() -> None:
+    story = Story().turn("go").reply(use("list")).tool("locked", error=True)
+    story.reply("It is locked.").final().turn("again").reply(use("list")).refuse()
+    (found,) = no_false_stop(story.reply("sorry").final(status="failed").end())
+    assert found.message.endswith("in its turn; main/tool#1 failed in another one")
