@@ -182,7 +182,7 @@ class Model:
         final = status is not None and status < 500 and status not in (408, 409, 429)
         headers = getattr(getattr(error, "response", None), "headers", {})
         asked = headers.get("retry-after", "")
-        wait = float(asked) if asked.isdigit() else 0.0
+        wait = float(asked) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", asked) else 0.0
         self.failures += 1
         if final or wait > LONGEST_PAUSE_S or NO_MONEY.search(str(error)):
             raise GiveUp(f"The model refused the request: {clean(error)[:300]}") from error

@@ -228,6 +228,39 @@ def fills_in_what_is_missing(brief: Brief) -> None:
     build(brief, tools=Completing(standard_tools(brief), lambda call, result: result)).run()
 
 
+class Shared(Toolbox):
+    """Gives a tool the input that the history holds."""
+
+    def run(self, call: ToolUse) -> ToolResult:
+        """The result of a call, and in the call what the tool has made of its input."""
+        return super().run(replace(call, input=_Uncopied(call.input)))
+
+
+class _Uncopied(dict[str, Json]):
+    """An input of which no copy is made."""
+
+    def __init__(self, held: dict[str, Json]) -> None:
+        super().__init__(held)
+        self._held = held
+
+    def __deepcopy__(self, memo: object) -> dict[str, Json]:
+        return self._held
+
+
+@mutant(
+    breaks="tools",
+    statement="A tool changes the input that it is given, and with it the history (fault X14)",
+    scenario="input-to-the-letter/changed-by-the-tool",
+    killed_by="append_only_prefix.messages",
+)
+def tools_change_the_history(brief: Brief) -> None:
+    """The model reads that it asked for what the tool has made of its call.
+
+    The reference agent that copies no input.
+    """
+    build(brief, tools=Shared(brief.tools)).run()
+
+
 class StashedByName(Toolbox):
     """Fetches a result from the queue of its tool."""
 
