@@ -145,8 +145,8 @@ def named_instead(trace: Trace, turn: Turn) -> str:
 
 
 def others_named(turn: Turn) -> str:
-    """What the replies of a turn name, if none of them names its own message, or what works on the
-    turn again between its first two; else ""."""
+    """What the replies of a turn name, if none of them names its own message. Else the request of
+    the turn between its first two replies, or ""."""
     named = dict.fromkeys(name for ending in turn.endings for name in ending.named)
     own = turn.delivery.inbound.id if turn.delivery else ""
     if not named or own in named:
