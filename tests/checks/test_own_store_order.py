@@ -217,8 +217,11 @@ def test_rows_of_the_seed_may_be_taken_with_the_first_message(seeded: int, is_fo
 
 
 @pytest.mark.parametrize(("copies", "found"), [(1, False), (2, True)])
-def test_an_agent_may_keep_each_result_of_the_seed_in_a_row(copies: int, found: bool) -> None:
-    seed = Message("user", (ToolResult("a", "1"), ToolResult("b", "2"), Text("one")))
+@pytest.mark.parametrize("other", [ToolResult("b", "2"), Text("one")])
+def test_an_agent_may_keep_each_block_of_the_seed_in_a_row(
+    other: ToolResult | Text, copies: int, found: bool
+) -> None:
+    seed = Message("user", (ToolResult("a", "1"), other, Text("one")))
     story = Story(stores=False, settings={"own_store": True, "seeded": parts(seed)})
     rows = [Message("user", (block,)) for block in seed.blocks]
     story.turn("one").row(*rows, *[user("one")] * copies)

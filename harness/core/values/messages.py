@@ -98,9 +98,9 @@ class Message(msgspec.Struct, frozen=True, gc=False):
 
 
 def parts(message: Message) -> int:
-    """In how many rows a store may keep a message: one for its text, each call and each result."""
-    apart = len(message.tool_uses) + len(message.tool_results)
-    return max(1, apart + bool(message.text.strip()))
+    """In how many rows a store may keep a message: one for each text, each call and each result."""
+    texts = sum(isinstance(block, Text) and bool(block.text.strip()) for block in message.blocks)
+    return max(1, texts + len(message.tool_uses) + len(message.tool_results))
 
 
 def fitting(rows: Iterable[Message], most: int) -> int:
