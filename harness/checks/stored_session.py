@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from itertools import islice, pairwise, takewhile
+from operator import attrgetter
 
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, Case
@@ -286,15 +287,23 @@ def _doubled(trace: Trace) -> Iterator[Finding]:
                 yield Finding("reload_equivalence.duplicate", text, (event.n,))
 
 
+_by_n = attrgetter("n")
+
+
 def _reply_twice(trace: Trace, turn: Turn) -> Iterator[Finding]:
     """Yield neighbouring rows with equal replies, if the turn had fewer such replies."""
     rows = [(event, row, m) for event, row, m in trace.rows_added(turn) if side(m) != "system"]
     texts = [squeeze(m.text) if _is_reply(m) else "" for _, _, m in rows]
     said = Counter(squeeze(e.reply.text) for e in turn.exchanges if e.reply)
-    told = Counter(squeeze(s.request.text) for s in turn.sendings)
+    # Replies to several messages that came in the turn are sendings of their turns.
+    ends_n = turn.settled_n or trace.events[-1].n
+    since, until = (bisect_left(trace.sendings, n, key=_by_n) for n in (turn.opened_n, ends_n + 1))
+    own = [s for s in trace.sendings[since:until] if s.called.session == turn.session]
+    told = Counter(squeeze(s.request.text) for s in own)
+    told |= Counter(squeeze(s.request.text) for s in turn.sendings)
     if rows and not any(row.session for _, row, _ in rows):
         # A reader lets turns of several sessions be open: such rows may be those of another one.
-        first = bisect_left(trace.exchanges, turn.opened_n, key=lambda exchange: exchange.n)
+        first = bisect_left(trace.exchanges, turn.opened_n, key=_by_n)
         near = islice(trace.exchanges, max(0, first - _BESIDE), None)
         until = rows[-1][0].n
         asked = {(e.called.session, e.called.turn) for e in takewhile(lambda e: e.n < until, near)}

@@ -51,6 +51,20 @@ def test_two_sessions_may_store_the_same_words(second: str, found: list[str]) ->
     assert [code for code in told if code.endswith("duplicate")] == found
 
 
+@pytest.mark.parametrize(("named", "found"), [(("m1", "m2"), []), (("m1",), ["main"])])
+def test_two_messages_of_a_turn_may_be_answered_in_the_same_words(
+    named: tuple[str, ...], found: list[str]
+) -> None:
+    story = Story(stores=False).turn("one").row(user("one")).take("two", "m2", reader=True)
+    story.row(user("two")).reply(use("list"))
+    for name in ("m1", "m2"):
+        story.row(assistant("I stop."))
+        story._name = name
+        story = story.say("I stop.", "error", "failed") if name in named else story
+    told = [f for f in reload_equivalence(story.end()) if f.code.endswith("duplicate")]
+    assert ["main" for finding in told if "stores the reply" in finding.message] == found
+
+
 @pytest.mark.parametrize(("calls", "found"), [(2, []), (1, ["reload_equivalence.duplicate"])])
 def test_two_stored_calls_of_one_id_have_two_results(calls: int, found: list[str]) -> None:
     answer = results(ToolResult("old", "lost"))
