@@ -124,6 +124,7 @@ def test_what_follows_from_a_follower_stands_under_the_first_cause() -> None:
         ("outbound_once.missing", "no_silent_loss.lost"),
         ("error_visible.claimed", "history_faithful.forgotten_effect"),
         ("valid_request.V14", "outbound_once.twice"),
+        ("durable_first.inbound", "inbound_exactly_once.order"),
     ],
 )
 def test_what_a_turn_loses_is_told_before_what_it_then_lacks(code: str, cause: str) -> None:
