@@ -185,14 +185,11 @@ def _of_equal_input(uses: Sequence[ToolUse], asks: Sequence[Ask]) -> dict[str, A
 def _of_one_input(uses: Sequence[ToolUse], asks: Sequence[Ask]) -> dict[str, Ask]:
     """Some calls of an answer by the ids that the agent gave them: it may leave out others, as it
     does with one that it takes for a copy. The order is that of the answer."""
-    left, found = list(asks), dict[str, Ask]()
-    for use in uses:
-        call = use.name, canonical(use.input)
-        same = (each for each in left if (each.use.name, canonical(each.use.input)) == call)
-        if (ask := next(same, None)) is not None:
-            left.remove(ask)
-            found[use.id] = ask
-    return found
+    left: dict[tuple[str, str], list[Ask]] = {}
+    for ask in reversed(asks):
+        left.setdefault((ask.use.name, canonical(ask.use.input)), []).append(ask)
+    same = ((use, left.get((use.name, canonical(use.input)))) for use in uses)
+    return {use.id: asked.pop() for use, asked in same if asked}
 
 
 def _allows(question: Question, given: str) -> bool:
