@@ -166,8 +166,9 @@ def _refused(trace: Trace, turn: Turn, ask: Ask) -> str:
     if ask.use.input == "":
         return f"the call of {ask.use.name} is refused for its empty input, and it needs none"
     told = "gets an earlier result and never runs," if is_recalled else "is refused"
-    earlier = trace.executions[: bisect_left(trace.executions, ask.sent_n, key=lambda run: run.n)]
-    equal = (r for r in reversed(earlier[-OTHERS:]) if r.identity == call and r.failed)
+    end = bisect_left(trace.executions, ask.sent_n, key=lambda run: run.n)
+    earlier = reversed(trace.executions[max(0, end - OTHERS) : end])
+    equal = (r for r in earlier if r.identity == call and r.failed)
     here = (turn.session, turn.number)
     others = (r for r in equal if (r.called.session, r.called.turn) != here)
     text = f"the call of {ask.use.name} {told} although nothing repeats"
