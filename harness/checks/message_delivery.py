@@ -202,7 +202,7 @@ def _doubled(trace: Trace, turn: Turn, last: Exchange) -> Iterator[Case]:
     if times > 1 and _has_rows(trace, turn):
         times -= times_said(said, turn.readable[0]) - 1  # an unanswered row may hold the words
     came = [d.inbound for d in trace.deliveries if d.n < last.n] if times > 1 else []
-    if trace.gets_ids and not trace.kills:  # else an agent may keep a message that comes again
+    if came and trace.gets_ids and not trace.kills:  # else it may keep a message that comes again
         came = [*{inbound.id: inbound for inbound in came}.values()]
     texts = Counter(i.text for i in came).items()  # a chat may say "yes" a thousand times
     may_be = sum(count for text, count in texts if same_text(text, turn.text))

@@ -1,7 +1,7 @@
 """Large logs of several shapes, in every format: what a reader must take in linear time.
 
-A talk is a list of steps in neutral words; a writer spells it as a format does. Formats that keep
-actions with their observations have no rows of a user, so only the talks with calls are theirs.
+A talk is a list of steps; a writer spells it as a format does. Formats without rows of a user have
+only the talks with calls.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from tests.recordings.readers import test_gemini_cli as gemini_cli
 from tests.recordings.readers import test_gemini_stream as gemini_stream
 from tests.recordings.readers import test_httprr as httprr
 from tests.recordings.readers import test_inspect_ai as inspect_ai
+from tests.recordings.readers import test_managed_agents as managed_agents
 from tests.recordings.readers import test_opencode as opencode
 from tests.recordings.readers import test_openhands as openhands
 from tests.recordings.readers import test_pi as pi
@@ -354,21 +355,20 @@ def _branches_of_pi(n: int) -> bytes:
     """A chain with a side branch at each of its first entries."""
     entries: list[dict[str, Any]] = []
     for i in range(n):
-        parent = f"e{i - 1}" if i else None
-        entries.append({"type": "message", "id": f"e{i}", "parentId": parent, "message": _GO})
-        if i < 50:
-            entries.append({"type": "message", "id": f"b{i}", "parentId": parent, "message": _GO})
+        entry = {"type": "message", "parentId": f"e{i - 1}" if i else None, "message": _GO}
+        entries.append({**entry, "id": f"e{i}"})
+        entries += [{**entry, "id": f"b{i}"}] if i < 50 else []
     return pi.log(*entries)
 
 
 def _lost_parents_of_pi(n: int) -> bytes:
-    entry = {"type": "message", "message": _GO}
-    return pi.log(*({**entry, "id": f"e{i}", "parentId": f"x{i}"} for i in range(n)))
+    told = {"type": "message", "message": _GO}
+    return pi.log(*({**told, "id": f"e{i}", "parentId": f"x{i}"} for i in range(n)))
 
 
 def _exchanges(n: int) -> bytes:
     """Recorded calls that have nothing to do with each other."""
-    asked = [{"messages": [{"role": "user", "content": f"question {i}"}]} for i in range(n)]
+    asked = ({"messages": [{"role": "user", "content": f"question {i}"}]} for i in range(n))
     return documents.har([documents.har_entry(one, documents.har_answer()) for one in asked])
 
 
@@ -389,6 +389,7 @@ OTHERS: dict[str, Callable[[int], bytes]] = {
     "otel": _otel,
     "langfuse_lines": _langfuse_lines,
     "chat_lines": _chat_lines,
+    "managed_agents": lambda n: managed_agents.lines(*managed_agents.SESSION[:3] * n),
     "chat_rows": lambda n: b"\n".join(map(_bytes, chat(one_turn_of_calls(n)))),
     "claude_code": _sessions_of_claude_code,
     "pi": _lost_parents_of_pi,
