@@ -167,10 +167,10 @@ def test_a_session_that_names_no_folder_is_called_by_that_of_its_file(tmp_path: 
 
 
 def test_the_first_screen_says_which_sessions_are_the_worst(harness: Harness, folder: Path) -> None:
-    call = {"type": "tool_use", "id": "c1", "name": "look", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "c1", "content": "seen"}
     for n in range(7):
-        said = {"id": "m", "role": "assistant", "content": [call]}
-        row = {"type": "assistant", "sessionId": "s", "uuid": "x", "message": said}
+        said = {"id": "m", "role": "user", "content": [result]}
+        row = {"type": "user", "sessionId": "s", "uuid": "x", "message": said}
         bad = session(f"look at {n}", answered=False) + json.dumps(row).encode() + b"\n"
         lay(folder / f"logs/{n}.jsonl", bad + session("and then?"))
     done = harness("judge", "logs")
