@@ -189,9 +189,11 @@ class _Words:
         self._asked_by[exchange.n] = sayers
         if exchange.reply is not None:
             # A transcript for a summary quotes the inputs of calls, where the model repeats words.
-            given = (text for use in exchange.reply.tool_uses for text in strings_in(use.input))
-            said = "\n".join([exchange.reply.text, *given])
-            self._keep(sayers, said, exchange.n, echoed=self._echoed(exchange))
+            given = [text for use in exchange.reply.tool_uses for text in strings_in(use.input)]
+            echoed = self._echoed(exchange)
+            # One by one: an agent may join what its own model said in two answers in this order.
+            for said in (exchange.reply.text, *given):
+                self._keep(sayers, said, exchange.n, echoed=echoed)
 
     def _echoed(self, exchange: Exchange) -> str:
         """What a model repeats that echoes its prompt. The agent wrote parts of it for all users:

@@ -219,6 +219,17 @@ def test_a_text_that_the_sessions_own_model_gave_to_a_tool_is_no_leak() -> None:
         assert talk.codes() == expected
 
 
+def test_what_a_sessions_own_model_said_in_two_answers_may_be_joined() -> None:
+    """Another session's model says the first in an answer, and the second in the call beside it."""
+    one, two = "Words with a tail zq7h", "Another text that both models say."
+    talk = (
+        Talk().take("ada", ADA).ask("ada", ADA, says=one).ask("ada", ADA, one, "Go on.", says=two)
+    )
+    both = Message("assistant", (*assistant(one).blocks, use("note", {"text": two})))
+    talk.take("bob", BOB).ask("bob", BOB, says=both).ask("ada", ADA, f"{one}\n{two}", "And now?")
+    assert talk.codes() == []
+
+
 def test_a_model_that_repeats_its_prompt_has_not_said_the_agents_own_words() -> None:
     """A transcript for a summary holds an apology that each user may get."""
     talk = _both().send("ada", SORRY)
