@@ -34,9 +34,9 @@ from harness.checks.evidence.messages_in_turn import (
     ends_twice,
     named_instead,
     needs_nothing,
-    others_named,
     stands_for,
     stretches,
+    why_twice,
 )
 from harness.checks.evidence.repeated_replies import (
     is_kept_back,
@@ -158,8 +158,9 @@ def _in_request(trace: Trace, turn: Turn, answered: Answered) -> Iterator[Findin
         return  # an unreadable request may hold the message
     newest = newest_text(first := turn.readable[0])
     said, sent = squeeze(turn.text), squeeze(newest)
-    forms = turn.text, with_marks(turn.text), canonical(turn.text)[1:-1]  # a field of JSON
-    is_there = any(squeeze(form) in sent for form in forms) or is_cut_with_notice(said, sent)
+    is_there = said in sent or is_cut_with_notice(said, sent)
+    is_there = is_there or squeeze(with_marks(turn.text)) in sent
+    is_there = is_there or squeeze(canonical(turn.text)[1:-1]) in sent  # a field of JSON
     if not is_there and not answers_question(trace, turn, first):
         rule, text = _misplaced(trace, turn, first, newest)
     elif is_there and "\n" in turn.text.strip() and is_reflowed(turn.text, newest):
@@ -298,7 +299,7 @@ def _ended_again(trace: Trace, turn: Turn) -> Iterator[Finding]:
         yield _unmarked(turn, first, again[0])
     elif again:
         same = "the same text" if first.request.text == second.request.text else "different texts"
-        text = f"{turn.words} ends twice, with {same}{others_named(turn)}"
+        text = f"{turn.words} ends twice, with {same}{why_twice(turn)}"
         yield Finding("outbound_once.twice", text, (first.n, second.n))
 
 

@@ -182,10 +182,11 @@ def _replaced(trace: Trace) -> Iterator[Finding]:
     pending: list[tuple[str, Finding]] = []
     newest: dict[str, tuple[str, int]] = {}
     compacted: set[tuple[str, int]] = set()
-    # After a refusal for size an agent may shorten its rows itself, without a summary.
-    exchanges = trace.exchanges
-    summaries = {e.n for e in exchanges if e.used_as == "compact" or e.too_large}
-    summaries |= {e.n for e in exchanges if is_over_window(e)}  # it may have read a broken answer
+    # After a refusal for size an agent may shorten its rows itself, without a summary. It may have
+    # read one that is broken.
+    summaries = {
+        e.n for e in trace.exchanges if e.used_as == "compact" or e.too_large or is_over_window(e)
+    }
     for event in trace.events:
         if isinstance(event, Stored):
             if event.n not in trace.damages:

@@ -40,8 +40,16 @@ def held_messages(value: Json) -> list[dict[str, Json]] | None:
     """The messages of a value, without items that are not objects; None when it has none."""
     if not isinstance(value, dict):
         return _listed(value)
-    found = _in_lists(value)
-    return _in_lists(_request(value)) if found is None else found
+    return _sides(value)[1]
+
+
+def _sides(value: dict[str, Json]) -> tuple[dict[str, Json], list[dict[str, Json]] | None]:
+    """The object that holds messages, and them: a chat itself, or both sides of a logged call."""
+    if (held := _in_lists(value)) is not None:
+        return value, held
+    request = _request(value)
+    answer = next((value[name] for name in _RESPONSES if name in value), None)
+    return {**request, "response": _object(answer) or answer}, _in_lists(request)
 
 
 def _in_lists(value: dict[str, Json]) -> list[dict[str, Json]] | None:
@@ -84,14 +92,9 @@ def transcript_of(name: str, value: Json) -> Transcript | None:
 
     An object may say more: the model, the system prompt, declared tools, and a `response`.
     """
-    held = held_messages(value)
+    value, held = _sides(value) if isinstance(value, dict) else ({}, _listed(value))
     if held is None:
         return None
-    value = f.mapping(value)
-    if value and _in_lists(value) is None:
-        responses = (value[name] for name in _RESPONSES if name in value)
-        answer = next(responses, None)
-        value = {**_request(value), "response": _object(answer) or answer}
     api = _api(held)
     said = [message for message in held if not _declared(message)]
     asked = api.request({**value, api.field: said})

@@ -9,21 +9,22 @@ core/src/context_manager/normalize.rs (`ensure_call_outputs_present`); badlogic/
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import msgspec
 
 from harness.core.values.messages import Block, Message, ToolResult, side
-from harness.recordings.pairing import pair
+from harness.recordings.pairing import CallFound, Pairing
 from harness.recordings.transcripts import Transcript
 
 
-def with_lost_results(transcript: Transcript) -> Transcript:
-    """The transcript with the results that its program sent and did not log.
+def with_lost_results(transcript: Transcript, found: Pairing) -> Transcript:
+    """The transcript with the results that its program sent and did not log; itself without any.
 
     One that may be read by half stays as it is: its results may stand there unread.
     """
-    lost = {} if transcript.unread or not transcript.lost_result else _lost(transcript)
+    lost = {} if transcript.unread or not transcript.lost_result else _lost(transcript, found.calls)
     if not lost:
         return transcript
     messages = list(transcript.messages)
@@ -33,14 +34,17 @@ def with_lost_results(transcript: Transcript) -> Transcript:
     return msgspec.structs.replace(transcript, messages=tuple(messages))
 
 
-def _lost(transcript: Transcript) -> dict[int, list[Block]]:
+def _lost(transcript: Transcript, calls: Sequence[CallFound]) -> dict[int, list[Block]]:
     """The results that are missing, by the message after their call; a last call may still run."""
     found: dict[int, list[Block]] = {}
+    left = [call for call in calls if not call.answered]
+    if not left:
+        return found
     said = [n for n, one in enumerate(transcript.messages) if side(one) != "system"]
     sent = dict(pairwise(said))
-    for call in pair(transcript).calls:
+    for call in left:
         at = sent.get(said[call.message])
-        if at is not None and not call.answered and (at in found or _was_filled(transcript, at)):
+        if at is not None and (at in found or _was_filled(transcript, at)):
             found.setdefault(at, []).append(ToolResult(call.use.id, transcript.lost_result))
     return found
 

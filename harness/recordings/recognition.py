@@ -65,10 +65,9 @@ def _candidates(head: bytes) -> Iterator[Format]:
     Rows that look like messages are part of many logs. Where the program is known, and not what it
     writes, reading them alone would read the log by half.
     """
-    known = _unread_program(head) is not None
-    return (
-        kind for kind in formats().values() if not (known and kind.by_lines and kind.fits_others)
-    )
+    for kind in formats().values():
+        if not (kind.by_lines and kind.fits_others and _unread_program(head)):
+            yield kind
 
 
 class _UnreadProgram(msgspec.Struct, frozen=True):

@@ -30,13 +30,15 @@ def to_history(transcript: Transcript, dialect: str | None = None) -> History:
     `dialect`: rules of the wire by which each request is judged into `called.refused`; None
     judges none. Raises InputError for a dialect that the wire has not got.
     """
-    return _HistoryWriter(with_lost_results(transcript.spoken), dialect).write()
+    return _HistoryWriter(transcript.spoken, dialect).write()
 
 
 class _HistoryWriter:
     def __init__(self, transcript: Transcript, dialect: str | None) -> None:
-        self.transcript, self.history = transcript, History()
-        self.pairing: Pairing = pair(transcript)
+        found, self.history = pair(transcript), History()
+        self.transcript = with_lost_results(transcript, found)
+        is_whole = self.transcript is transcript
+        self.pairing: Pairing = found if is_whole else pair(self.transcript)
         self._dialect = dialect if dialect and transcript.wire == RECORD.name else ""
         self._fold = AnthropicFold(self._dialect) if self._dialect else None
         self._names: list[str] = []

@@ -144,9 +144,9 @@ def named_instead(trace: Trace, turn: Turn) -> str:
     return named[0] if answered.issuperset(named) else ""
 
 
-def others_named(turn: Turn) -> str:
-    """What the replies of a turn name, if none of them names its own message. Else the request of
-    the turn between its first two replies, or ""."""
+def why_twice(turn: Turn) -> str:
+    """What a second reply of a turn comes from, in words: another message that the replies name, or
+    a request of the turn between the first two; "" if nothing tells."""
     named = dict.fromkeys(name for ending in turn.endings for name in ending.named)
     own = turn.delivery.inbound.id if turn.delivery else ""
     if not named or own in named:

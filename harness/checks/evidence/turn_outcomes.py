@@ -291,9 +291,9 @@ def was_left_to_the_user(turn: Turn, ask: Ask) -> bool:
     """Whether the user was asked about a call before it was answered, and had not allowed it."""
     asked = ask.questions_before(ask.sent_n)
     # Many gates know yes and no alone (hermes, Claude Code, ACP): for them another input is a no.
+    is_denied = bool(asked) and (not asked[-1].is_allowed or asked[-1].is_edited)
     is_late = bool(asked) and asked[-1].answer_at(ask.sent_ms) is None
-    is_denied = is_late or (bool(asked) and not (asked[-1].is_allowed and not asked[-1].is_edited))
-    return is_denied or (is_waiting(turn) and turn.sendings[-1].n < ask.sent_n)
+    return is_denied or is_late or (is_waiting(turn) and turn.sendings[-1].n < ask.sent_n)
 
 
 def is_local(turn: Turn) -> bool:

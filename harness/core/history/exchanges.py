@@ -209,9 +209,10 @@ class Exchange(Crossing, eq=False):
     def goes_on_from(self, last: Exchange, before: Exchange | None) -> bool:
         """Whether a request for a summary belongs to the one before it. It is tried again after a
         passing failure or an empty answer, or it shows texts that the one before did not show."""
-        said = last.reply and (last.reply.text.strip() or last.reply.tool_uses)
-        if last.transient or before is None or not said:
-            return (last.transient or said in ("", ())) and last.content == self.content
+        said = last.reply
+        is_empty = said is not None and not (said.text.strip() or said.tool_uses)
+        if last.transient or before is None or said is None or is_empty:
+            return (last.transient or is_empty) and last.content == self.content
         seen, now = (without_blanks("".join(e.texts)) for e in (last, self))
         ends = (p for t in map(without_blanks, before.texts) for p in (t[:_PIECE], t[-_PIECE:]))
         return any(len(p) >= _SHORTEST and p in now and p not in seen for p in ends)

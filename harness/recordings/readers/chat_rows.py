@@ -9,9 +9,6 @@ session doubtful.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
-
-import msgspec
 
 from harness.core.values.messages import Json
 from harness.providers.openai_chat.framework_messages import is_message, plain
@@ -20,7 +17,7 @@ from harness.recordings.chat_messages import transcript_of
 from harness.recordings.half_read import is_of_a_tool
 from harness.recordings.recording_format import recognised_by
 from harness.recordings.session_log import LogEntry, Notes, SizeBound, first_objects, taken
-from harness.recordings.transcripts import Recording, Transcript
+from harness.recordings.transcripts import Recording
 
 _Row = dict[str, Json]
 
@@ -59,7 +56,7 @@ def chat_rows(lines: Iterable[bytes]) -> Recording:
 
     A row without a message is noted. Raises InputError when no line holds a message.
     """
-    sessions: dict[str, list[_Row]] = {}
+    sessions: dict[str, list[Json]] = {}
 
     def take(entry: LogEntry, notes: Notes, kept: SizeBound) -> None:
         message = _message(entry.value)
@@ -70,19 +67,13 @@ def chat_rows(lines: Iterable[bytes]) -> Recording:
         sessions.setdefault(_session(entry.value), []).append(message)
 
     notes = taken(lines, take)
-    transcripts = tuple(filter(None, (_transcript(*one) for one in sessions.items())))
+    transcripts = tuple(filter(None, (transcript_of(*one) for one in sessions.items())))
     if not transcripts:
         raise notes.refusal("no line holds a message")
     return notes.on(Recording(transcripts))
 
 
-def _transcript(name: str, rows: list[_Row]) -> Transcript | None:
-    """The rows are a log: each message of the assistant was an answer."""
-    found = transcript_of(name, {"messages": rows})
-    return found and msgspec.structs.replace(found, exchange=False)
-
-
-def _session(row: dict[str, Any]) -> str:
+def _session(row: _Row) -> str:
     named = (row[name] for name in _SESSIONS if name in row)
     return next((f.as_text(value) for value in named if value), "session")
 

@@ -9,9 +9,16 @@ under `anthropic.types.beta.sessions`, version 2.11 of the SDK, and five public 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
-from harness.core.values.messages import Block, Json, Message, ToolResult, ToolUse, user
+from harness.core.values.messages import (
+    Block,
+    Json,
+    Message,
+    ToolResult,
+    ToolUse,
+    assistant,
+    user,
+)
 from harness.core.values.plans import ApiError
 from harness.providers.anthropic.record import RECORD
 from harness.providers.anthropic.request import recorded_messages
@@ -51,17 +58,17 @@ def _event(row: Json) -> _Event:
     return {}
 
 
-def _listed(document: bytes) -> list[Any]:
+def _listed(value: Json) -> list[Json]:
     """The events of a document that is not lines: a list, or the page that the API answers with."""
-    value = json_documents.load(document)
     return f.listed(f.mapping(value).get("data") or f.mapping(value).get("events") or value)
 
 
 def _is_managed_agents(data: bytes) -> bool:
+    if b'"processed_at"' not in data:  # spares other logs the parsing of their first lines
+        return False
     if json_documents.is_lines(data):
         return any(map(_event, first_objects(data)))
-    value = json_documents.peek(data, b'"processed_at"')
-    return value is not None and any(map(_event, _listed(data)[:1]))
+    return any(map(_event, _listed(json_documents.peek(data))[:1]))
 
 
 @recognised_by(_is_managed_agents)
@@ -72,8 +79,11 @@ def managed_agents(document: bytes) -> Recording:
     that is torn.
     """
     notes, session = Notes(), _Session()
-    lines = json_documents.is_lines(document)
-    rows = (e.value for e in entries(split(document), notes)) if lines else _listed(document)
+    rows: Iterable[Json]
+    if json_documents.is_lines(document):
+        rows = (entry.value for entry in entries(split(document), notes))
+    else:
+        rows = _listed(json_documents.load(document))
     for event in filter(None, map(_event, rows)):
         session.take(event, notes)
     if not session.messages:
@@ -122,9 +132,8 @@ class _Session:
         if f.text(f.mapping(error.get("retry_status")).get("type")) == _RETRIED:
             return
         told = ApiError(0, f.text(error.get("type")), f.text(error.get("message")))
-        self._answers = False
         self._failures[len(self.messages)] = told
-        self._add("assistant", user(told.message).blocks)
+        self.messages.append(assistant(told.message))
         self._answers = False
 
     def transcript(self) -> Transcript:
@@ -139,7 +148,7 @@ class _Session:
 
 
 def _blocks(event: _Event) -> Iterator[Block]:
-    said: Iterable[Message] = recorded_messages([{"role": "user", "content": event.get("content")}])
+    said = recorded_messages([{"role": "user", "content": event.get("content")}])
     return (block for message in said for block in message.blocks)
 
 
