@@ -39,7 +39,7 @@ from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.messages import Json, canonical
 from harness.core.values.verdict import Cause, Finding
-from harness.core.values.visible_text import abridged
+from harness.core.values.visible_text import SHOWN, abridged
 
 
 class _Stop(NamedTuple):
@@ -206,10 +206,7 @@ def _unasked(trace: Trace, turn: Turn) -> Iterator[tuple[int, str]]:
     is_plain = is_plain and len(turn.text) < window and not turn.redelivery and not turn.came_in
     failed = any(a.outcome != "ok" and turn.opened_n < a.n < first.n for a in trace.answers)
     if is_plain and not failed and not trace.damages and not is_local(turn):
-        yield first.n, canonical(abridged(first.request.text, _SHOWN))
-
-
-_SHOWN = 60  # how much of a reply a finding shows
+        yield first.n, canonical(abridged(first.request.text, SHOWN))
 
 
 def _counted_over_turns(trace: Trace, turn: Turn) -> Iterator[tuple[int, str]]:

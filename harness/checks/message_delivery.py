@@ -71,13 +71,10 @@ from harness.core.history.trace_fold import REACTION_MS
 from harness.core.values.calls import InboxRequest
 from harness.core.values.messages import canonical, with_marks
 from harness.core.values.verdict import Cause, Finding
-from harness.core.values.visible_text import abridged
+from harness.core.values.visible_text import SHOWN, abridged
 
 _STOPS = (CANCEL, KILL, LIMIT)
 """The excuses that end a turn from outside."""
-
-_SHOWN = 60
-"""How much of a text a finding shows."""
 
 _ORDERLY = frozenset({"next", "returned"})
 """The states of a settled turn in which nothing excuses a missing reply."""
@@ -190,8 +187,8 @@ def _misplaced(trace: Trace, turn: Turn, exchange: Exchange, newest: str) -> tup
     is_older = before is not None and before.text.strip() in newest and before.text.strip() != ""
     if is_older or not is_changed(turn.text, newest):
         return "lost", "is not in the first request of its turn"
-    read = canonical(abridged(newest, _SHOWN))
-    return "changed", f"is {canonical(abridged(turn.text, _SHOWN))}, and the model reads {read}"
+    read = canonical(abridged(newest, SHOWN))
+    return "changed", f"is {canonical(abridged(turn.text, SHOWN))}, and the model reads {read}"
 
 
 def _doubled(trace: Trace, turn: Turn, last: Exchange) -> Iterator[Case]:

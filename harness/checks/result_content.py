@@ -68,13 +68,11 @@ from harness.core.values.carried_text import (
 from harness.core.values.messages import Opaque, ToolResult, canonical
 from harness.core.values.patterns import patterns_of, without_all
 from harness.core.values.verdict import Cause, Finding
-from harness.core.values.visible_text import abridged
+from harness.core.values.visible_text import SHOWN, abridged
 
 _LEAST, _LEAST_OF_BLOCKS, _ACKNOWLEDGED = 1, 2, "ok"
 """A text of one character is asked too: `0` is a value, and an agent may take it for none. Blocks
 may be joined to one word. The word that says only that the tool ran may be said in other words."""
-
-_SHOWN = 60  # how much of a text a finding shows
 
 
 class _Told(NamedTuple):
@@ -258,7 +256,7 @@ def _cleared(result: _Result) -> _Told | None:
 
 
 def _short(text: str) -> str:
-    return canonical(abridged(text, _SHOWN))
+    return canonical(abridged(text, SHOWN))
 
 
 def _as_error(result: _Result, *, is_read: bool) -> _Told | None:

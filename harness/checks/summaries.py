@@ -18,10 +18,7 @@ from harness.checks.evidence.turn_outcomes import claimed, wrong
 from harness.core.history.history import History
 from harness.core.values.messages import canonical
 from harness.core.values.verdict import Finding
-from harness.core.values.visible_text import abridged
-
-_SHOWN = 60
-"""How much of a text a finding shows."""
+from harness.core.values.visible_text import SHOWN, abridged
 
 _LEAST = 12
 """A shorter message of another session stands in a request by chance."""
@@ -72,7 +69,7 @@ def _uninformed(change: Change) -> Iterator[Finding]:
 def _finding(change: Change, rule: str, what: str, texts: list[str], found: str = "") -> Finding:
     call = change.compaction.calls[-1]
     text = f"{call.called.key}: the summary replaces {what} that its model was not shown{found}: "
-    text += canonical(abridged(texts[-1], _SHOWN))
+    text += canonical(abridged(texts[-1], SHOWN))
     text += f" and {len(texts) - 1} more" if len(texts) > 1 else ""
     return Finding(f"summary_informed.{rule}", text, (change.before.n, call.n, change.after.n))
 
@@ -131,11 +128,11 @@ def _made(change: Change) -> Iterator[Finding]:
     is_shorter = len(said) < sum(len(squeeze(each.text)) for each in change.gone)
     if gone and is_shorter and not own and not change.is_used and change.compaction.gone_on:
         text = f"{after.called.key}: the summary of {last.called.key} is not used, and what it was "
-        text += f"to replace is gone: {canonical(abridged(gone[-1], _SHOWN))}"
+        text += f"to replace is gone: {canonical(abridged(gone[-1], SHOWN))}"
         yield Finding("summary_used.lost", text, (last.n, after.n))
     if change.added == [("user", said)] and not _HEADED.search(change.shown_now.text):
         text = f"{after.called.key}: the summary of {last.called.key} stands there as words of the "
-        text += f"user: {canonical(abridged(said, _SHOWN))}"
+        text += f"user: {canonical(abridged(said, SHOWN))}"
         yield Finding("summary_used.voice", text, (last.n, after.n))
 
 
@@ -182,7 +179,7 @@ def _failed(change: Change) -> Iterator[Finding]:
     wrote = next((found for found in _ERROR.finditer(own) if found[0] not in before), None)
     if wrote and change.gone and not SAYS_LEFT_OUT.search(own.replace(wrote[0], "")):
         text = f"{after.called.key}: the text of an error stands in place of the summary that "
-        text += f"{last.called.key} did not bring: {canonical(abridged(own, _SHOWN))}"
+        text += f"{last.called.key} did not bring: {canonical(abridged(own, SHOWN))}"
         yield Finding("summary_used.error", text, (last.n, after.n))
     elif _is_wiped(change) and not SAYS_LEFT_OUT.search(own):
         text = (
@@ -194,7 +191,7 @@ def _failed(change: Change) -> Iterator[Finding]:
         text = (
             f"{last.called.key} brought no summary, and in {after.called.key} one earlier answer "
         )
-        text += f"stands for all that was said: {canonical(abridged(repeated, _SHOWN))}"
+        text += f"stands for all that was said: {canonical(abridged(repeated, SHOWN))}"
         yield Finding("summary_used.wiped", text, (last.n, after.n))
 
 

@@ -60,16 +60,22 @@ def test_the_request_says_whether_what_came_again_was_dropped(
     assert past.waiting("main") == ()
 
 
-@pytest.mark.parametrize("more", [True, False])
-def test_words_behind_an_answer_are_not_those_of_the_message_before_it(more: bool) -> None:
-    """Two equal messages, and an agent that takes the second one in after an answer of the turn."""
+def _read_on(text: str) -> History:
+    """A model works on m1, and the reader has taken m3."""
     history, request = History(), ModelRequest("m", ())
     read(history, "m1")
     history.called(key="main/model#1", seam="model", session="main", turn=1, request=request)
     key = "main/inbox#2"
     history.called(key=key, seam="inbox", session="main", request=InboxRequest(reader=True))
-    value = {"id": "m3", "session": "main", "text": ASKED}
+    value = {"id": "m3", "session": "main", "text": text}
     history.answered(key=key, seam="inbox", value=value)
+    return history
+
+
+@pytest.mark.parametrize("more", [True, False])
+def test_words_behind_an_answer_are_not_those_of_the_message_before_it(more: bool) -> None:
+    """Two equal messages, and an agent that takes the second one in after an answer of the turn."""
+    history = _read_on(ASKED)
     before = [Message("user", (Text(ASKED),))]
     added = (Message("assistant", (Text("Bob."),)), *before) if more else ()
     reading = Reading(model="m", messages=[*before, *added], keep=1, added=added)
@@ -78,13 +84,7 @@ def test_words_behind_an_answer_are_not_those_of_the_message_before_it(more: boo
 
 @pytest.mark.parametrize("sent", ["half ?, you see", "half \ufffd, you see"])
 def test_a_mark_may_stand_for_half_a_character_of_what_came(sent: str) -> None:
-    history, request = History(), ModelRequest("m", ())
-    read(history, "m1")
-    history.called(key="main/model#1", seam="model", session="main", turn=1, request=request)
-    key = "main/inbox#2"
-    history.called(key=key, seam="inbox", session="main", request=InboxRequest(reader=True))
-    value = {"id": "m3", "session": "main", "text": "half \\ud83d, you see"}
-    history.answered(key=key, seam="inbox", value=value)
+    history = _read_on("half \\ud83d, you see")
     before = [Message("user", (Text(ASKED),)), Message("assistant", (Text("Bob."),))]
     added = (Message("user", (Text(sent),)),)
     reading = Reading(model="m", messages=[*before, *added], keep=2, added=added)

@@ -26,7 +26,7 @@ from harness.core.history.history import History
 from harness.core.history.trace import Child, Trace, Turn, children
 from harness.core.values.carried_text import Spelt, is_asked, lost_parts, own_words
 from harness.core.values.messages import Text, ToolResult, strings_in
-from harness.core.values.visible_text import abridged
+from harness.core.values.visible_text import SHOWN, abridged
 
 How: TypeAlias = Literal["done", "cut", "failed", "stuck", "killed", "open"]
 """How a child ended. `open`: nothing shows that it did."""
@@ -35,8 +35,6 @@ _CUT = frozenset({"truncated", "incomplete"})
 
 LEAST = 12
 """A parent may say a shorter text itself, such as `Done`."""
-
-_SHOWN = 60
 
 _READ_MS = 10_000
 """How long a child may take to read an answer in real time."""
@@ -83,7 +81,7 @@ class ChildEnd(NamedTuple):
     @property
     def said(self) -> str:
         """The text as findings show it."""
-        return f'"{abridged(self.text, _SHOWN)}"'
+        return f'"{abridged(self.text, SHOWN)}"'
 
     @property
     def result(self) -> ToolResult | None:

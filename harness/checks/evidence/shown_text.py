@@ -29,10 +29,7 @@ from harness.core.values.carried_text import Spelt, is_asked, lost_parts
 from harness.core.values.messages import Json, Opaque, Text, Thinking, canonical
 from harness.core.values.patterns import is_in, pattern_of
 from harness.core.values.profile import SILENT
-from harness.core.values.visible_text import abridged
-
-_SHOWN = 60
-"""How much of a text a finding shows."""
+from harness.core.values.visible_text import SHOWN, abridged
 
 
 def shown(sendings: Iterable[Sending]) -> Iterator[tuple[str, tuple[Sending, ...]]]:
@@ -157,9 +154,9 @@ def difference(read: str, kept: str) -> str:
     """What the user reads, and the reply that is stored in its place, in words."""
     lost = next((address for address in _ADDRESS.findall(kept) if address not in read), "")
     if lost and Spelt(as_read(kept)).plain == Spelt(as_read(read)).plain:
-        lost = abridged(lost, _SHOWN)
+        lost = abridged(lost, SHOWN)
         return f"the address of a link, {lost}, is lost in the reply, and is stored"
-    both = (canonical(abridged(said, _SHOWN)) for said in (read, kept))
+    both = (canonical(abridged(said, SHOWN)) for said in (read, kept))
     return "the user reads {}, and the stored reply is {}".format(*both)
 
 

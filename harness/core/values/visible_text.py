@@ -44,6 +44,10 @@ def visible_line(text: str) -> str:
     return _IN_A_LINE.sub(_escape, text)
 
 
+SHOWN = 60
+"""How many characters of a text a finding shows."""
+
+
 def abridged(text: str, characters_max: int) -> str:
     """`text` in at most this number of characters; an ellipsis stands for what is left out.
 
