@@ -1,4 +1,4 @@
-"""Large logs of several shapes, in every format: what a reader must take in linear time.
+"""Large logs of several talks, in every format: what a reader must take in linear time.
 
 A talk is a list of steps; a writer spells it as a format does. Formats without rows of a user have
 only the talks with calls.
@@ -18,7 +18,6 @@ from tests.recordings.readers import test_gemini_cli as gemini_cli
 from tests.recordings.readers import test_gemini_stream as gemini_stream
 from tests.recordings.readers import test_httprr as httprr
 from tests.recordings.readers import test_inspect_ai as inspect_ai
-from tests.recordings.readers import test_managed_agents as managed_agents
 from tests.recordings.readers import test_opencode as opencode
 from tests.recordings.readers import test_openhands as openhands
 from tests.recordings.readers import test_pi as pi
@@ -81,7 +80,7 @@ TALKS: dict[str, Callable[[int], Talk]] = {
 }  # fmt: skip
 
 
-def _bytes(value: Any) -> bytes:
+def encoded(value: Any) -> bytes:
     return json.dumps(value).encode()
 
 
@@ -105,7 +104,7 @@ def chat(talk: Talk) -> list[dict[str, Any]]:
     return found
 
 
-def _anthropic(talk: Talk) -> Iterator[dict[str, Any]]:
+def anthropic_rows(talk: Talk) -> Iterator[dict[str, Any]]:
     for step in talk:
         role = "user" if step.kind in ("user", "results") else "assistant"
         blocks: list[dict[str, Any]] = [{"type": "text", "text": step.text}] if step.text else []
@@ -120,13 +119,13 @@ def _anthropic(talk: Talk) -> Iterator[dict[str, Any]]:
 def _claude_code(talk: Talk) -> bytes:
     lines = (
         {"type": row["role"], "message": row, "sessionId": "s", "uuid": str(n)}
-        for n, row in enumerate(_anthropic(talk))
+        for n, row in enumerate(anthropic_rows(talk))
     )
-    return b"\n".join(map(_bytes, lines)) + b"\n"
+    return b"\n".join(map(encoded, lines)) + b"\n"
 
 
 def _claude_stream(talk: Talk) -> bytes:
-    rows = (claude_stream.event(row["role"], *row["content"]) for row in _anthropic(talk))
+    rows = (claude_stream.event(row["role"], *row["content"]) for row in anthropic_rows(talk))
     return claude_stream.stream(*rows)
 
 
@@ -222,7 +221,7 @@ def _openhands(talk: Talk) -> bytes:
 
 
 def _httprr(talk: Talk) -> bytes:
-    body = json.dumps({"messages": list(_anthropic(talk))[:-1], "model": "m"})
+    body = json.dumps({"messages": list(anthropic_rows(talk))[:-1], "model": "m"})
     head = "POST https://api.anthropic.com/v1/messages HTTP/1.1\r\n\r\n"
     answer = "HTTP/2.0 200 OK\r\nContent-Type: application/json\r\n\r\n"
     said = documents.har_answer()["text"]
@@ -241,32 +240,32 @@ def _atif(talk: Talk) -> bytes:
         ]
         source = "user" if step.kind == "user" else "agent"
         steps.append({"source": source, "message": step.text, "tool_calls": calls})
-    return _bytes({"schema_version": "ATIF-v1.5", "agent": {}, "steps": steps})
+    return encoded({"schema_version": "ATIF-v1.5", "agent": {}, "steps": steps})
 
 
 def _har(talk: Talk) -> bytes:
-    request = {"messages": list(_anthropic(talk))[:-1], "model": "m"}
+    request = {"messages": list(anthropic_rows(talk))[:-1], "model": "m"}
     return documents.har([documents.har_entry(request, documents.har_answer())])
 
 
 def _vcr(talk: Talk) -> bytes:
-    body = json.dumps({"messages": list(_anthropic(talk))[:-1], "model": "m"})
+    body = json.dumps({"messages": list(anthropic_rows(talk))[:-1], "model": "m"})
     answer = {"body": {"string": documents.har_answer()["text"]}, "status": {"code": 200}}
     uri = "https://api.anthropic.com/v1/messages"
     request = {"method": "POST", "uri": uri, "body": body, "headers": {}}
-    return _bytes({"version": 1, "interactions": [{"request": request, "response": answer}]})
+    return encoded({"version": 1, "interactions": [{"request": request, "response": answer}]})
 
 
 def _langfuse(talk: Talk) -> bytes:
     row = {"traceId": "t", "id": "o", "type": "GENERATION", "name": "chat", "model": "m"}
     messages = chat(talk)
     observed = {**row, "input": messages[:-1], "output": messages[-1]}
-    return _bytes({"trace": {"id": "t", "name": "n"}, "observations": [observed]})
+    return encoded({"trace": {"id": "t", "name": "n"}, "observations": [observed]})
 
 
 WRITERS: dict[str, Callable[[Talk], bytes]] = {
-    "chat_json": lambda talk: _bytes(chat(talk)),
-    "chat_json of Anthropic": lambda talk: _bytes(list(_anthropic(talk))),
+    "chat_json": lambda talk: encoded(chat(talk)),
+    "chat_json of Anthropic": lambda talk: encoded(list(anthropic_rows(talk))),
     "claude_code": _claude_code,
     "claude_stream": _claude_stream,
     "codex": _codex,
@@ -285,116 +284,3 @@ WRITERS: dict[str, Callable[[Talk], bytes]] = {
     "langfuse": _langfuse,
 }
 """The formats that keep messages, by their names."""
-
-
-def _swe_agent(n: int) -> bytes:
-    step = {"thought": "look", "response": "", "state": "{}"}
-    steps = [{**step, "action": f"cat {i}\n", "observation": f"seen {i}"} for i in range(n)]
-    return _bytes({"environment": "main", "trajectory": steps, "history": [], "info": {}})
-
-
-def _mini_swe_agent(n: int) -> bytes:
-    messages = [*chat(one_turn_of_calls(n)), {"role": "exit", "content": "Submitted"}]
-    kind = "mini-swe-agent-1"
-    return _bytes({"info": {"mini_version": "1"}, "messages": messages, "trajectory_format": kind})
-
-
-def _moatless(n: int) -> bytes:
-    action = {"scratch_pad": "look", "action_args_class": "m.list.ListArgs"}
-    nodes: list[dict[str, Any]] = [{"node_id": 0, "parent_id": None, "message": "Go."}]
-    for i in range(1, n + 1):
-        seen = {"message": f"seen {i}", "expect_correction": False}
-        act = {**action, "path": str(i)}
-        nodes.append({"node_id": i, "parent_id": i - 1, "action": act, "observation": seen})
-    return _bytes({"agent": {"system_prompt": "x"}, "nodes": nodes})
-
-
-def _intercode(n: int) -> bytes:
-    seen = {"observations": [f"seen {i}" for i in range(n)], "valid_action": [True] * n}
-    turns = {"actions": [f"ls {i}" for i in range(n)], **seen}
-    return _bytes({"0": {"environment": "ic_bash", "query": "Go.", "turn_history": turns}})
-
-
-def _autogpt(n: int) -> bytes:
-    episodes = [
-        {"action": {"use_tool": {"name": "ls", "arguments": {"path": str(i)}}},
-         "result": {"status": "success", "outputs": f"seen {i}"}}
-        for i in range(n)
-    ]  # fmt: skip
-    return _bytes({"task": {"input": "Go."}, "history": {"episodes": episodes}})
-
-
-def _otel(n: int) -> bytes:
-    name = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look"}
-    spans = [
-        {"trace_id": "t", "span_id": str(i), "name": "look", "start_time": i, "end_time": i + 1,
-         "attributes": {**name, "gen_ai.tool.call.id": f"c{i}"}}
-        for i in range(n)
-    ]  # fmt: skip
-    return _bytes({"spans": spans})
-
-
-def _langfuse_lines(n: int) -> bytes:
-    run = {"traceId": "t", "type": "TOOL", "name": "look", "output": "seen"}
-    return b"\n".join(_bytes({**run, "id": str(i), "input": {"n": i}}) for i in range(n))
-
-
-def _chat_lines(n: int) -> bytes:
-    return b"\n".join(_bytes({"messages": chat(one_turn_of_calls(2))}) for _ in range(n))
-
-
-def _sessions_of_claude_code(n: int) -> bytes:
-    lines = (
-        {"type": row["role"], "message": row, "sessionId": f"s{i % (n // 4)}", "uuid": str(i)}
-        for i, row in enumerate(_anthropic(rows_of_the_user(n)))
-    )
-    return b"\n".join(map(_bytes, lines))
-
-
-def _branches_of_pi(n: int) -> bytes:
-    """A chain with a side branch at each of its first entries."""
-    entries: list[dict[str, Any]] = []
-    for i in range(n):
-        entry = {"type": "message", "parentId": f"e{i - 1}" if i else None, "message": _GO}
-        entries.append({**entry, "id": f"e{i}"})
-        entries += [{**entry, "id": f"b{i}"}] if i < 50 else []
-    return pi.log(*entries)
-
-
-def _lost_parents_of_pi(n: int) -> bytes:
-    told = {"type": "message", "message": _GO}
-    return pi.log(*({**told, "id": f"e{i}", "parentId": f"x{i}"} for i in range(n)))
-
-
-def _exchanges(n: int) -> bytes:
-    """Recorded calls that have nothing to do with each other."""
-    asked = ({"messages": [{"role": "user", "content": f"question {i}"}]} for i in range(n))
-    return documents.har([documents.har_entry(one, documents.har_answer()) for one in asked])
-
-
-def _deep(n: int) -> bytes:
-    """Inputs that nest: the depth is bounded by the readers, their number is not."""
-    deep: Any = json.loads('{"a": [' * 40 + '"end"' + "]}" * 40)
-    block = {"type": "tool_use", "name": "look", "input": deep}
-    rows = [{"role": "assistant", "content": [{**block, "id": f"c{i}"}]} for i in range(n)]
-    return _bytes([_GO, *rows])
-
-
-OTHERS: dict[str, Callable[[int], bytes]] = {
-    "swe_agent": _swe_agent,
-    "mini_swe_agent": _mini_swe_agent,
-    "moatless": _moatless,
-    "intercode": _intercode,
-    "autogpt": _autogpt,
-    "otel": _otel,
-    "langfuse_lines": _langfuse_lines,
-    "chat_lines": _chat_lines,
-    "managed_agents": lambda n: managed_agents.lines(*managed_agents.SESSION[:3] * n),
-    "chat_rows": lambda n: b"\n".join(map(_bytes, chat(one_turn_of_calls(n)))),
-    "claude_code": _sessions_of_claude_code,
-    "pi": _lost_parents_of_pi,
-    "pi with branches": _branches_of_pi,
-    "har": _exchanges,
-    "chat_json": _deep,
-}
-"""Logs of other shapes by their format, each of `n` steps, sessions or calls."""

@@ -19,7 +19,8 @@ from harness.recordings.exchange_sessions import sessions
 from harness.recordings.recognition import formats, read
 from harness.recordings.transcript_counts import counts
 from harness.recordings.transcript_history import to_history
-from tests.recordings.large_logs import OTHERS, TALKS, WRITERS
+from tests.recordings.large_logs import TALKS, WRITERS
+from tests.recordings.large_shapes import OTHERS
 
 N, FACTOR, MOST = 800, 4, 10
 LARGER = {"one_message_of_calls": 3000, "openhands, one_message_of_calls": 1500}

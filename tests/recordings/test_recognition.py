@@ -51,7 +51,6 @@ def test_logs_and_histories_are_told() -> None:
 @pytest.mark.parametrize(
     ("data", "program"),
     [
-        (b"# aider chat started at 2026-01-01 10:00:00\n\n#### hi\n", "aider's chat history"),
         (b'{"step_index":0,"source":"MODEL","type":"X"}\n', "Antigravity CLI"),
         (b'{"role":"user","message":{"content":[]}}\n{"role": 1}\n', "Cursor"),
         (b'{"method":"generateContent","response":{}}\n', "Gemini CLI's recorded answers"),
@@ -63,7 +62,7 @@ def test_logs_and_histories_are_told() -> None:
         (b'{"id":"msg_1","sessionID":"ses_1","role":"user"}', "opencode's message"),
         (b'{"id":"prt_1","messageID":"msg_1","type":"text"}', "opencode's part"),
         (b'{"id":"ses_1","version":"1.3","projectID":"p"}', "opencode's session"),
-        (b'{\n  "$schemaVersion": "1.14"\n}', "openai-agents' run state"),
+        (b'{\n  "$schemaVersion": "1.0"\n}', "openai-agents' run state in JavaScript"),
     ],
 )
 def test_a_file_of_a_known_program_that_no_format_reads_is_named(data: bytes, program: str) -> None:

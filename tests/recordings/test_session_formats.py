@@ -18,6 +18,7 @@ from harness.recordings.transcript_counts import counts
 from harness.recordings.transcript_history import to_history
 from harness.recordings.transcripts import Transcript
 from tests.recordings.readers import (
+    test_agents_run_state,
     test_claude_stream,
     test_codex,
     test_copilot_cli,
@@ -32,6 +33,7 @@ from tests.recordings.readers import (
 from tests.recordings.test_recognition import LOG, OURS
 
 SAMPLES = {
+    "agents_run_state": [test_agents_run_state.state(*test_agents_run_state.PARKED)],
     "claude_code": [LOG],
     "claude_stream": [test_claude_stream.stream(*test_claude_stream.RUN)],
     "codex": [test_codex.log(*test_codex.TURN)],

@@ -19,6 +19,8 @@ from tests.cli.test_import import CASSETTE, LOG
 from tests.record_incidents import path_of
 from tests.recordings.documents import SAMPLES
 from tests.recordings.imports import import_file
+from tests.recordings.readers import test_agents_run_state as agents_run_state
+from tests.recordings.readers import test_aider as aider
 from tests.recordings.readers import test_claude_stream as claude_stream
 from tests.recordings.readers import test_codex as codex
 from tests.recordings.readers import test_copilot_cli as copilot_cli
@@ -35,6 +37,8 @@ from tests.stores import hermes_database as hermes
 
 RECORDINGS: dict[str, tuple[str, bytes]] = {
     **SAMPLES,
+    "agents run state": ("agents_run_state", agents_run_state.state(*agents_run_state.RUN)),
+    "aider": ("aider", aider.CHAT),
     "claude code": ("claude_code", "\n".join(json.dumps(line) for line in LOG).encode()),
     "codex": ("codex", codex.log(*codex.TURN)),
     "pi": ("pi", pi.log(*pi.TURN)),
