@@ -8,7 +8,7 @@ dropped. The standard library lacks br and zstd: such bodies stay encoded.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import count
 from operator import itemgetter
@@ -42,7 +42,7 @@ from harness.recordings.http_interaction import (
     unpacked,
 )
 from harness.recordings.json_documents import UTF16, as_utf8
-from harness.recordings.readers import har, httprr, vcr
+from harness.recordings.readers import genai_replay, har, httprr, vcr
 from harness.recordings.transcripts import Refusal
 from harness.redaction.masking import kept_headers
 
@@ -114,7 +114,7 @@ def _check_text(head: bytes) -> None:
 def is_cassette(data: bytes) -> bool:
     """Whether the bytes are meant as a cassette, whole or not; InputError for broken UTF-16."""
     data = as_utf8(data)
-    return har.is_har(data) or httprr.is_httprr(data) or vcr.is_vcr(data)
+    return har.is_har(data) or _reader(data) is not None or vcr.is_vcr(data)
 
 
 def parse_cassette(data: bytes) -> Cassette:
@@ -182,11 +182,18 @@ _BESIDE = ("duration",)
 """What go-vcr notes in the answer that is not part of it."""
 
 
+def _reader(data: bytes) -> Callable[[bytes], list[dict[str, Json]]] | None:
+    """What gives the exchanges of a writer that does not write VCR's keys."""
+    if httprr.is_httprr(data):
+        return httprr.exchanges
+    return genai_replay.exchanges if genai_replay.is_genai_replay(data) else None
+
+
 def read_foreign(data: bytes) -> Cassette:
     """A cassette of any known writer; raises InputError with the place in it."""
-    is_trace = httprr.is_httprr(data)
-    held = {} if is_trace else vcr.load(data)
-    listed = httprr.exchanges(data) if is_trace else vcr.interactions(held)
+    reader = _reader(data)
+    held = {} if reader else vcr.load(data)
+    listed = reader(data) if reader else vcr.interactions(held)
     made = [_numbered(item, n, data) for n, item in enumerate(listed, start=1)]
     _check_whole(held, listed, is_json=data.lstrip()[:1] == b"{")
     metadata = held.get("metadata")

@@ -14,7 +14,13 @@ from harness.recordings import Format, Recording, Transcript, formats
 from tests.contracts.amount import EXAMPLES
 from tests.recordings import documents, test_session_formats
 from tests.recordings.cassettes import DIALECTS
-from tests.recordings.readers import test_httprr, test_openhands
+from tests.recordings.readers import (
+    test_aider,
+    test_genai_replay,
+    test_httprr,
+    test_inspect_ai,
+    test_openhands,
+)
 
 pytestmark = pytest.mark.hypothesis
 
@@ -25,7 +31,10 @@ for _name, _sample in documents.SAMPLES.values():
 for _name, _samples in test_session_formats.SAMPLES.items():
     SAMPLES[_name] += _samples
 SAMPLES["vcr"] += DIALECTS.values()
+SAMPLES["aider"].append(test_aider.CHAT)
+SAMPLES["genai_replay"].append(test_genai_replay.WHOLE)
 SAMPLES["httprr"].append(test_httprr.WHOLE)
+SAMPLES["inspect_ai"].append(test_inspect_ai.archive(test_inspect_ai.sample()))
 SAMPLES["openhands"].append(test_openhands.trajectory(*test_openhands.TURN))
 
 

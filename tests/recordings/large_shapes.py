@@ -16,6 +16,7 @@ from tests.recordings.large_logs import (
 )
 from tests.recordings.readers import test_agents_run_state as agents_run_state
 from tests.recordings.readers import test_aider as aider
+from tests.recordings.readers import test_genai_replay as genai_replay
 from tests.recordings.readers import test_managed_agents as managed_agents
 from tests.recordings.readers import test_pi as pi
 
@@ -132,6 +133,7 @@ OTHERS: dict[str, Callable[[int], bytes]] = {
     "pi": _lost_parents_of_pi,
     "pi with branches": _branches_of_pi,
     "har": _exchanges,
+    "genai_replay": lambda n: genai_replay.replay(*[genai_replay.interaction({})] * n),
     "chat_json": _deep,
 }
 """Logs of other shapes by their format, each of `n` steps, sessions or calls."""

@@ -54,7 +54,6 @@ def test_logs_and_histories_are_told() -> None:
         (b'{"step_index":0,"source":"MODEL","type":"X"}\n', "Antigravity CLI"),
         (b'{"role":"user","message":{"content":[]}}\n{"role": 1}\n', "Cursor"),
         (b'{"method":"generateContent","response":{}}\n', "Gemini CLI's recorded answers"),
-        (b'{"replay_id":"t/x","interactions":[]}', "google-genai's replays"),
         (b'{"type":"system","content":"You are Grok 4.5"}\n', "Grok CLI"),
         (b'{"type":"metadata","protocol_version":"1.4"}\n', "Kimi CLI"),
         (b'{"working_dir":"/w","description":"d"}\n{"role":"user"}\n', "goose's session"),

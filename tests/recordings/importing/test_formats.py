@@ -26,6 +26,7 @@ from tests.recordings.readers import test_codex as codex
 from tests.recordings.readers import test_copilot_cli as copilot_cli
 from tests.recordings.readers import test_gemini_cli as gemini_cli
 from tests.recordings.readers import test_gemini_stream as gemini_stream
+from tests.recordings.readers import test_genai_replay as genai_replay
 from tests.recordings.readers import test_httprr as httprr
 from tests.recordings.readers import test_managed_agents as managed_agents
 from tests.recordings.readers import test_opencode as opencode
@@ -47,6 +48,7 @@ RECORDINGS: dict[str, tuple[str, bytes]] = {
     "copilot cli": ("copilot_cli", copilot_cli.log(*copilot_cli.TURN)),
     "gemini cli": ("gemini_cli", gemini_cli.session(*gemini_cli.TURN)),
     "gemini stream": ("gemini_stream", gemini_stream.stream(*gemini_stream.RUN)),
+    "google-genai": ("genai_replay", genai_replay.WHOLE),
     "httprr": ("httprr", httprr.WHOLE),
     "managed agents": ("managed_agents", managed_agents.lines(*managed_agents.SESSION)),
     "opencode": ("opencode", opencode.session(*opencode.TURN)),
