@@ -96,7 +96,13 @@ def _first_unrun(trace: Trace, name: str) -> str:
     """The first call of a tool that the model made and that never ran, in words."""
     asks = (ask for turn in trace.turns.values() for ask in turn.asks if ask.use.name == name)
     unrun = next((ask for ask in asks if ask.execution is None), None)
-    return f": its call in {unrun.exchange.called.key} never runs" if unrun else ""
+    if unrun is None:
+        return ""
+    words, made = f": its call in {unrun.exchange.called.key} never runs", unrun.exchange
+    later = (e for e in trace.exchanges if e.n > made.n and e.called.session == made.called.session)
+    again = next(later, None)
+    is_again = again is not None and again.whole == made.whole
+    return f"{words}, and {again.called.key} asks the same again" if is_again else words
 
 
 def _raised(bounds: Bounds, more: int) -> Bounds:

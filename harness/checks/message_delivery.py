@@ -9,7 +9,12 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
-from harness.checks.evidence.carried_words import is_changed, is_cut_with_notice
+from harness.checks.evidence.carried_words import (
+    BEGINNING,
+    changed_to,
+    is_changed,
+    is_cut_with_notice,
+)
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import (
     BLANK,
@@ -71,7 +76,6 @@ from harness.core.history.trace_fold import REACTION_MS
 from harness.core.values.calls import InboxRequest
 from harness.core.values.messages import canonical, with_marks
 from harness.core.values.verdict import Cause, Finding
-from harness.core.values.visible_text import SHOWN, abridged
 
 _STOPS = (CANCEL, KILL, LIMIT)
 """The excuses that end a turn from outside."""
@@ -187,8 +191,8 @@ def _misplaced(trace: Trace, turn: Turn, exchange: Exchange, newest: str) -> tup
     is_older = before is not None and before.text.strip() in newest and before.text.strip() != ""
     if is_older or not is_changed(turn.text, newest):
         return "lost", "is not in the first request of its turn"
-    read = canonical(abridged(newest, SHOWN))
-    return "changed", f"is {canonical(abridged(turn.text, SHOWN))}, and the model reads {read}"
+    said, read = (" ".join(text.split()) for text in (turn.text, newest))
+    return "changed", changed_to(said, read[max(read.find(said[:BEGINNING]), 0) :])
 
 
 def _doubled(trace: Trace, turn: Turn, last: Exchange) -> Iterator[Case]:

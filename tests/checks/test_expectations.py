@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from harness.checks.expectations import expect, waits_after_failures
+from harness.core.values.messages import user
 from harness.core.values.plans import Raise, Wait
-from tests.checks.histories import Story, codes, loop
+from tests.checks.histories import Story, codes, loop, use
 
 
 def _story(**expectation: Any) -> Story:
@@ -42,6 +43,20 @@ def test_the_outcome_is_compared() -> None:
 )
 def test_calls_are_counted(calls: dict[str, Any], count: int) -> None:
     assert codes(expect(_once(_story(calls=calls)).end())) == ["expect.calls"] * count
+
+
+def test_a_call_that_never_runs_is_told_with_the_request_that_asks_for_it_again() -> None:
+    story = _story(calls={"tool": {"list": {"min": 1}}}).turn("go").reply(use("list"))
+    story.reply("x", messages=[user("go")])
+    (finding,) = expect(story.final().end())
+    (first, again) = (e.called.key for e in story.history.trace.exchanges)
+    assert finding.message.endswith(
+        f"its call in {first} never runs, and {again} asks the same again"
+    )
+    (told,) = expect(
+        _story(calls={"tool": {"list": {"min": 1}}}).turn("go").reply(use("list")).end()
+    )
+    assert told.message.endswith("never runs")
 
 
 @pytest.mark.parametrize(("repeats", "count"), [(3, 1), (4, 0), (9, 0)])

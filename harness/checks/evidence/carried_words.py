@@ -106,13 +106,18 @@ def _words(message: Message) -> str:
 def _other_words(old: Message, new: Message) -> str:
     """What a message said before, and what it says now."""
     was, now = _words(old), _words(new)
+    return f": it {changed_to(was, now)}" if was != now else ""
+
+
+def changed_to(was: str, now: str) -> str:
+    """How a text became another one, in words: what is cut, else both from their difference on."""
     start = max(_shared(was, now) - _SHOWN // 4, 0)
-    if was == now:
-        return ""
     if now and was.startswith(now):
-        return f": it is cut, and its last {len(was) - len(now)} of {len(was)} characters are gone"
+        return f"is cut, and its last {len(was) - len(now)} of {len(was)} characters are gone"
+    if now and was.endswith(now):
+        return f"is cut, and its first {len(was) - len(now)} of {len(was)} characters are gone"
     was, now = (canonical(abridged(text[start:], _SHOWN)) for text in (was, now))
-    return f": it was {was}, and is {now}"
+    return f"was {was}, and is {now}"
 
 
 def _plain(block: Block) -> str:
