@@ -88,21 +88,8 @@ def _calls(history: History, expectation: Expect) -> Iterator[Finding]:
         bounds = _raised(bounds, max(more[name], tool_steps.more_rounds(trace, bounds.max or 0)))
         seen = {id(e.ask) for e in trace.executions if e.request.name == name}
         said = f" ({len(seen)} asked for by the model)" if 0 < len(seen) < len(numbers) else ""
-        unrun = _first_unrun(trace, name) if len(numbers) < bounds.min else ""
+        unrun = tool_steps.first_unrun(trace, name) if len(numbers) < bounds.min else ""
         yield from _bounds(name, numbers, bounds, _end(history), said, unrun)
-
-
-def _first_unrun(trace: Trace, name: str) -> str:
-    """The first call of a tool that the model made and that never ran, in words."""
-    asks = (ask for turn in trace.turns.values() for ask in turn.asks if ask.use.name == name)
-    unrun = next((ask for ask in asks if ask.execution is None), None)
-    if unrun is None:
-        return ""
-    words, made = f": its call in {unrun.exchange.called.key} never runs", unrun.exchange
-    later = (e for e in trace.exchanges if e.n > made.n and e.called.session == made.called.session)
-    again = next(later, None)
-    is_again = again is not None and again.whole == made.whole
-    return f"{words}, and {again.called.key} asks the same again" if is_again else words
 
 
 def _raised(bounds: Bounds, more: int) -> Bounds:
@@ -177,12 +164,12 @@ def _bounds(
     why: str = "",
 ) -> Iterator[Finding]:  # fmt: skip
     """Yield the finding for the calls of a tool; of the model for "". `said` stands after the
-    number, and `why` at the end."""
+    number, and `why` before all."""
     count, most = len(numbers), len(numbers) if bounds.max is None else bounds.max
     if count > most or count < bounds.min:
         bound, n = ("max", most) if count > most else ("min", bounds.min)
-        text = f"{f'the tool {tool}' if tool else 'the model'} is called {count} times"
-        text += f"{said}, expected at {'most' if bound == 'max' else 'least'} {n}{why}"
+        text = f"{why}{f'the tool {tool}' if tool else 'the model'} is called {count} times"
+        text += f"{said}, expected at {'most' if bound == 'max' else 'least'} {n}"
         cause = Cause(tool=tool, subject=f"calls.{'tool' if tool else 'model'}.{bound}")
         yield Finding("expect.calls", text, (*numbers[most:][:1],) or end, cause=cause)
 

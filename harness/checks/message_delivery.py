@@ -9,12 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
-from harness.checks.evidence.carried_words import (
-    BEGINNING,
-    changed_to,
-    is_changed,
-    is_cut_with_notice,
-)
+from harness.checks.evidence.carried_words import changed_to, is_changed, is_cut_with_notice
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import (
     BLANK,
@@ -191,8 +186,7 @@ def _misplaced(trace: Trace, turn: Turn, exchange: Exchange, newest: str) -> tup
     is_older = before is not None and before.text.strip() in newest and before.text.strip() != ""
     if is_older or not is_changed(turn.text, newest):
         return "lost", "is not in the first request of its turn"
-    said, read = (" ".join(text.split()) for text in (turn.text, newest))
-    return "changed", changed_to(said, read[max(read.find(said[:BEGINNING]), 0) :])
+    return "changed", changed_to(turn.text, newest)
 
 
 def _doubled(trace: Trace, turn: Turn, last: Exchange) -> Iterator[Case]:

@@ -12,10 +12,11 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import islice, pairwise, takewhile
 from operator import attrgetter
 
+from harness.checks.evidence.carried_words import changed_to, plain_words
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import ANOTHER_WRITER, FAILED_STORE, Case
 from harness.checks.evidence.misplaced_results import is_same, is_unasked, waiting_calls
-from harness.checks.evidence.seen_rows import SeenRows, mark_of
+from harness.checks.evidence.seen_rows import SeenRows, mark_of, since
 from harness.checks.evidence.shown_text import difference
 from harness.checks.evidence.stored_messages import (
     finished_turns,
@@ -39,8 +40,9 @@ from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.calls import OutboxRequest
-from harness.core.values.messages import Message, Text, side
+from harness.core.values.messages import Message, Text, canonical, side
 from harness.core.values.verdict import Finding
+from harness.core.values.visible_text import SHOWN, abridged
 
 
 @needs("store", "inbox", "outbox", told_by="run", place=340)
@@ -190,7 +192,7 @@ def _replaced(trace: Trace) -> Iterator[Finding]:
     for event in trace.events:
         if isinstance(event, Stored):
             if event.n not in trace.damages:
-                pending += _rewrites(trace, event, rows)
+                pending += _rewrites(trace, event, rows, newest)
             rows |= {row.id: row for row in (*event.added, *event.changed)}
         elif isinstance(event, Called):
             place = newest[event.session] = event.session, event.turn
@@ -213,7 +215,10 @@ def _compacts(called: Called) -> bool:
 
 
 def _rewrites(
-    trace: Trace, event: Stored, rows: Mapping[str, StoredRow]
+    trace: Trace,
+    event: Stored,
+    rows: Mapping[str, StoredRow],
+    newest: Mapping[str, tuple[str, int]],
 ) -> Iterator[tuple[str, Finding]]:
     """Yield what is said of rows that vanish or change, and the session that they name."""
     changed = [row.id for row in event.changed]
@@ -229,15 +234,18 @@ def _rewrites(
     texts = {block.text for message in into for block in message.blocks if isinstance(block, Text)}
     said = {row: message for row, message in said.items() if not texts.issuperset(_only(message))}
     if gone := [row for row, message in said.items() if not is_unasked(message, waiting)]:
-        text = f"{len(gone)} stored rows are gone without a compaction: "
         of, *others = {known[row].session for row in gone}
-        found = Finding("reload_equivalence.gone", text + ", ".join(gone[:5]), (event.n,))
+        asked = newest.get(of) or next(iter(newest.values()), ("", 0))
+        text = f"stored rows are gone without a compaction{since(trace, asked, event.n)}: "
+        text += canonical(abridged(plain_words(said[gone[0]]), SHOWN))
+        text += f" and {len(gone) - 1} more" if len(gone) > 1 else ""
+        found = Finding("reload_equivalence.gone", text, (event.n,))
         yield "" if others else of, found
     for row in (row for row in event.changed if known[row.id].digest not in moved):
         before = trace.messages.get(known[row.id].digest)
         after = trace.messages.get(row.digest)
         if before and after and not is_same(before, after) and not _grows(before, after):
-            text = f"stored row {row.id} has another text than before"
+            text = f"stored row {row.id}, {before.role}, {changed_to(before.text, after.text)}"
             yield row.session, Finding("reload_equivalence.changed", text, (event.n,))
 
 

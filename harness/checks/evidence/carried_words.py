@@ -75,7 +75,7 @@ def first_difference(before: Node, settled: Node, now: Node) -> str:
             if new.message in left[1:]:
                 return _lacking(left[: left.index(new.message, 1)], old, now)
             if old.message in now.messages[at + 1 :] and old.message not in left[1:]:
-                words = canonical(abridged(_words(new.message), _SHOWN))
+                words = canonical(abridged(plain_words(new.message), _SHOWN))
                 return f"message {at} ({old.side}) stands later, behind {words}"
             return f"message {at} ({old.side}) differs{_other_words(old.message, new.message)}"
     return f"there were {settled.depth} messages before the newest, and {now.depth} are left"
@@ -99,18 +99,21 @@ _SHOWN = 40
 """How much of two different texts a finding shows, from a little before their difference on."""
 
 
-def _words(message: Message) -> str:
+def plain_words(message: Message) -> str:
+    """What a message says in all of its blocks, on one line."""
     return " ".join(" ".join(map(_plain, message.blocks)).split())
 
 
 def _other_words(old: Message, new: Message) -> str:
     """What a message said before, and what it says now."""
-    was, now = _words(old), _words(new)
+    was, now = plain_words(old), plain_words(new)
     return f": it {changed_to(was, now)}" if was != now else ""
 
 
 def changed_to(was: str, now: str) -> str:
     """How a text became another one, in words: what is cut, else both from their difference on."""
+    was, now = (" ".join(text.split()) for text in (was, now))
+    now = now[max(now.find(was[:BEGINNING]), 0) :]
     start = max(_shared(was, now) - _SHOWN // 4, 0)
     if now and was.startswith(now):
         return f"is cut, and its last {len(was) - len(now)} of {len(was)} characters are gone"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from harness.checks.evidence.stored_messages import is_shared, may_keep, named_inbound, squeeze
+from harness.checks.evidence.turn_outcomes import claimed
 from harness.core.history.events import StoredRow
 from harness.core.history.trace import Trace
 from harness.core.values.messages import Message
@@ -61,3 +62,15 @@ def mark_of(row: StoredRow, message: Message) -> tuple[str, ...]:
     calls = tuple(use.id for use in message.tool_uses)
     results = tuple(result.id for result in message.tool_results)
     return ("calls", *calls) if calls else ("results", *results) if results else ()
+
+
+def since(trace: Trace, asked: tuple[str, int], n: int) -> str:
+    """What ended a turn before an event otherwise than by its answer, in words."""
+    if (turn := trace.turns.get(asked)) is None:
+        return ""
+    if 0 < turn.cancelled_n < n:
+        return f", after the cancel of {turn.words}"
+    if any(turn.opened_n < kill < n for kill in trace.kills):
+        return f", after a kill in {turn.words}"
+    failed = any(e.n < n and claimed(e) != "completed" for e in turn.endings)
+    return f", after {turn.words} failed" if failed else ""
