@@ -10,8 +10,10 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from harness.checks.evidence.carried_words import (
+    changed_to,
     first_difference,
     has_no_memory,
+    system_text,
     thinned,
 )
 from harness.checks.evidence.declarations import excused_by, needs
@@ -25,10 +27,11 @@ from harness.checks.evidence.stored_messages import (
     written_by_another,
 )
 from harness.checks.evidence.turn_outcomes import claimed, is_uncounted
+from harness.core.history.event_log import Named
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace
-from harness.core.values.messages import Message, Text, Thinking, ToolUse
+from harness.core.values.messages import Json, Message, Text, Thinking, ToolUse
 from harness.core.values.verdict import Finding
 
 
@@ -68,7 +71,7 @@ def append_only_prefix(history: History) -> Iterator[Finding | Case]:
         if any(_reloaded_since(trace, before, exchange) < n < exchange.n for n in others):
             continue
         turn = trace.turns[exchange.called.session, exchange.called.turn]
-        found = _differences(trace, before, exchange)
+        found = _differences(history, before, exchange)
         yield Case("prefix", found, turn, exchange.n, before.n)
 
 
@@ -153,13 +156,23 @@ def _is_reordered(trace: Trace, before: Exchange, exchange: Exchange) -> bool:
     return one != other and sorted(one) == sorted(other)
 
 
-def _differences(trace: Trace, before: Exchange, exchange: Exchange) -> Iterator[Finding]:
+def _system(before: Exchange, exchange: Exchange, values: Named[Json]) -> str:
+    """How the system text changed, in words."""
+    was, now = (system_text(e, values).strip() for e in (before, exchange))
+    return f"it {changed_to(was, now)}" if now else f"{exchange.called.key} has none"
+
+
+def _differences(history: History, before: Exchange, exchange: Exchange) -> Iterator[Finding]:
+    trace = history.trace
     if not _is_gone_on_from(before) or _goes_back(trace, before, exchange):
         return
     events, both = (before.n, exchange.n), f"{before.called.key} and {exchange.called.key}"
     less = thinned(before, exchange)
     if before.request.system != exchange.request.system:
-        text = less or f"{both} have different system texts"
+        text = (
+            less
+            or f"{both} have different system texts: {_system(before, exchange, history.values)}"
+        )
         yield Finding("append_only_prefix.system", text, events)
     if _is_reordered(trace, before, exchange):
         yield Finding("append_only_prefix.tools", f"{both} offer tools in another order", events)

@@ -15,6 +15,7 @@ from harness.checks.evidence.carried_words import (
     carried,
     is_cut_with_notice,
     leaves_out,
+    system_text,
     words_said,
 )
 from harness.checks.evidence.declarations import counted_anew, excused_by, needs
@@ -32,7 +33,7 @@ from harness.core.history.event_log import Named
 from harness.core.history.exchanges import Ask, Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Compaction, Trace, Turn
-from harness.core.values.messages import Json, canonical, side
+from harness.core.values.messages import Json, canonical
 from harness.core.values.verdict import Finding
 
 _BETA = "anthropic-beta"
@@ -247,19 +248,14 @@ def _rules(compaction: Compaction, after: Exchange, values: Named[Json]) -> Iter
     before = compaction.before
     if before is None:
         return
-    words = set(_system_text(before, values).split())
-    left = words & set(_system_text(after, values).split())
+    words = set(system_text(before, values).split())
+    left = words & set(system_text(after, values).split())
     if len(left) < _KEPT * len(words):
-        text = f"{after.called.key}: {len(words) - len(left)} of {len(words)} words of the system "
-        text += "text are gone after the compaction"
+        lost = f"{len(words) - len(left)} of {len(words)} words of the system text are"
+        text = f"{after.called.key}: {lost if left else 'the system text is'} gone after the "
+        text += "compaction"
         events = (before.n, compaction.n, after.n)
         yield Finding("compaction_preserves.rules", text, events)
-
-
-def _system_text(exchange: Exchange, values: Named[Json]) -> str:
-    """The system text of a request; some wires put it into the messages."""
-    pinned = (m.text for m in exchange.node.messages if side(m) == "system")
-    return "\n".join([str(values.get(exchange.request.system, "")), *pinned])
 
 
 def _after_failure(compaction: Compaction, after: Exchange) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ from harness.checks.evidence.shown_text import (
     as_read,
     escaped_sign,
     goes_on,
+    instead,
     is_only_ascii,
     is_shuffled,
     parts_read,
@@ -363,21 +364,21 @@ def _cut(reply: _Reply) -> _Broken | None:
     head, tail = parts_read(reply.said, reply.read)
     if not head and not tail:
         return _Broken("replaced", "something else, and nothing that the model answered")
-    middle = reply.said[head : len(reply.said) - tail].strip()
-    if _is_noted(reply) or (not middle and len(reply.sent) > 1):  # a word between two messages
+    lost = reply.said[head : len(reply.said) - tail].strip()
+    if _is_noted(reply) or (not lost and len(reply.sent) > 1):  # a word between two messages
         return None
+    which = f"first {head}" if head else f"last {tail}"
+    text = f"only the {which} characters of an answer of {len(reply.said)}"
     if head and tail:
         lost = " ".join(reply.said[head : head + SHOWN].split())
-        return _Broken("cut", f"an answer that lacks or changes its middle, from {lost!r} on")
-    which = f"first {head}" if head else f"last {tail}"
-    return _Broken("cut", f"only the {which} characters of an answer of {len(reply.said)}")
+        text = f"an answer that lacks or changes its middle, from {lost!r} on"
+    return _Broken("cut", text + instead(reply.said, reply.read.text, head, tail))
 
 
 def _is_noted(reply: _Reply) -> bool:
     """Whether the user reads a note that words are missing. One of the old length has none."""
-    own = _own_words(reply)
+    own, text = _own_words(reply), reply.read.text
     is_told = len(own) >= NOTE_WORDS or (len(own) > 1 and any(map(str.isdigit, "".join(own))))
-    text = reply.read.text
     return is_told and (len(text) < len(reply.said) or is_announced(reply.said, text))
 
 

@@ -97,24 +97,6 @@ def test_half_a_character_may_be_read_as_a_mark() -> None:
     assert _read("PNG of a cat", "PN? of a cat") == ["inbound_exactly_once.changed"]
 
 
-LONG = " and ".join(map(str, range(48)))
-
-
-@pytest.mark.parametrize(
-    ("sent", "words"),
-    [
-        (LONG[:100], "is cut, and its last 221 of 321 characters are gone"),
-        (LONG[-100:], "is cut, and its first 221 of 321 characters are gone"),
-        (f"Mia: {LONG[:100]}", "is cut, and its last 221 of 321 characters are gone"),
-        (LONG.replace(" and 30", ""), 'was "d 29 and 30 and 31'),
-    ],
-)
-def test_a_finding_says_what_became_of_a_long_message(sent: str, words: str) -> None:
-    story = Story(seams=NO_STORE).turn(LONG).reply("1", messages=[user(sent)])
-    (finding,) = inbound_exactly_once(story.final().end())
-    assert words in finding.message
-
-
 def test_the_message_of_the_turn_before_is_no_writing_of_this_one() -> None:
     story = Story(seams=NO_STORE).turn("Read the file 1.").reply("1").final()
     story.turn("Read the file 2.").reply("2", messages=[user("Read the file 1.")])

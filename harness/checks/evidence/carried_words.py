@@ -18,12 +18,14 @@ from itertools import pairwise, takewhile
 from harness.checks.evidence.excuses import Case
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.turn_outcomes import claimed, is_over_window
+from harness.core.history.event_log import Named
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.carried_text import lost_parts
 from harness.core.values.messages import (
     Block,
+    Json,
     Message,
     Opaque,
     Text,
@@ -125,6 +127,12 @@ def changed_to(was: str, now: str) -> str:
 
 def _plain(block: Block) -> str:
     return " ".join(_said(block))
+
+
+def system_text(exchange: Exchange, values: Named[Json]) -> str:
+    """The system text of a request; some wires put it into the messages."""
+    pinned = (m.text for m in exchange.node.messages if side(m) == "system")
+    return "\n".join([str(values.get(exchange.request.system, "")), *pinned])
 
 
 def carried(conversation: Node, request: Node) -> float:

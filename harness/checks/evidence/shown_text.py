@@ -176,6 +176,14 @@ def parts_read(said: str, read: Spelt) -> tuple[int, int]:
     return len(said[:head].rstrip()), len(said[len(said) - tail :].lstrip())
 
 
+def instead(said: str, read: str, head: int, tail: int) -> str:
+    """What the user reads in place of the lost part of an answer, as a mask, in words."""
+    begins, ends = said[:head][-BEGINNING:], said[len(said) - tail :][:BEGINNING]
+    begun = read.rfind(begins) + len(begins) if head and begins in read else 0
+    other = read[begun : read.find(ends, begun) if tail and ends in read[begun:] else None].strip()
+    return f", and {abridged(other, SHOWN)!r} instead" if other else ""
+
+
 def _most(said: str, holds: Callable[[int], bool]) -> int:
     """The greatest size that holds, if all smaller ones hold too."""
     low, high = 0, len(said)
