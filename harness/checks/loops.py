@@ -16,8 +16,8 @@ import msgspec
 
 from harness.checks.evidence.declarations import asks_results, counted_anew, needs
 from harness.checks.evidence.polling import stretches
+from harness.checks.evidence.tool_inputs import is_empty
 from harness.checks.evidence.tool_steps import PERIODS, changes_at_last, sequence, steps
-from harness.checks.evidence.turn_outcomes import is_empty
 from harness.core.history.events import Answered, Called
 from harness.core.history.exchanges import Ask, Execution, answer_failed, answer_text
 from harness.core.history.history import History

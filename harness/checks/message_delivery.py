@@ -41,6 +41,7 @@ from harness.checks.evidence.messages_in_turn import (
 from harness.checks.evidence.repeated_replies import (
     is_kept_back,
     is_marked_copy,
+    is_unconfirmed,
     is_unsure_copy,
     may_repeat,
     shown_again,
@@ -241,6 +242,7 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
 
     `missing`: it ends without one, its message is new, and the model did not say that the user gets
     no reply (`silent` in the profile); or a kill comes first, and the stored reply is never sent.
+    `unconfirmed`: the outbox was silent about the reply, which never came, and it is not repeated.
     `taken`: another process on the session has accepted the message first, and the user is not
     told. `twice`: it ends with several. `repeated`: the user reads a part of a failed answer, and
     the next one shows it again. `after_cancel`: a success is reported after it. A notice, an error
@@ -265,7 +267,8 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
         if is_open and not (is_local(turn) or is_silent(trace, turn) or is_waiting(turn)):
             events = (turn.opened_n, turn.settled_n)
             text = f"{turn.words} ends without a reply{why_unanswered(trace, turn)}"
-            yield Case("missing", [Finding("outbound_once.missing", text, events)], turn)
+            rule = "unconfirmed" if is_unconfirmed(turn) else "missing"
+            yield Case("missing", [Finding(f"outbound_once.{rule}", text, events)], turn)
             if not turn.main and is_excused(marks, Case("", (), turn), (TAKEN,)):
                 text = f"{turn.words}: another process has taken its message, and nothing is said"
                 yield Case("taken", [Finding("outbound_once.taken", text, events)], turn)

@@ -203,7 +203,7 @@ def session_heals(history: History, *, messages: int = 2) -> Iterator[Finding]:
         elif state.left and _counts(marks, turn):
             state.left -= 1
             if faults.are_over(turn) and (rule := _unwell(turn)):
-                text = f"{turn.words} meets no fault, and {_how(turn, rule)}"
+                text = f"{turn.words} meets no fault, and {_how(trace, turn, rule)}"
                 events = (state.since_n, turn.delivery.n, turn.settled_n)
                 yield Finding(f"session_heals.{rule}", text, events)
 
@@ -294,11 +294,14 @@ def _unwell(turn: Turn) -> str:
     return "unanswered" if in_words and (turn.endings or died) else ""
 
 
-def _how(turn: Turn, rule: str) -> str:
-    """How a turn ends, in words; one that tells of a cancel met the cancel of an earlier turn."""
-    if rule == "unasked" and not turn.cancelled_n and any(map(_tells_a_cancel, turn.endings)):
-        return "ends as cancelled without asking the model: the user cancelled an earlier turn"
-    return _WORDS[rule]
+def _how(trace: Trace, turn: Turn, rule: str) -> str:
+    """How a turn ends, in words; one that tells of a cancel met the cancel of another turn."""
+    if rule != "unasked" or turn.cancelled_n or not any(map(_tells_a_cancel, turn.endings)):
+        return _WORDS[rule]
+    met = [t for t in trace.turns.values() if 0 < t.cancelled_n < turn.settled_n]
+    own = [t for t in met if t.session == turn.session]
+    why = "".join(f": the user cancelled {t.words}" for t in (own or met)[-1:])
+    return f"ends as cancelled without asking the model{why}"
 
 
 def _tells_a_cancel(ending: Sending) -> bool:

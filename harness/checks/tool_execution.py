@@ -19,10 +19,10 @@ from harness.checks.evidence.excuses import (
     OVERFLOW_BETWEEN,
     Case,
 )
-from harness.checks.evidence.tool_inputs import differing_names, same_input
-from harness.checks.evidence.turn_outcomes import CUT_STOPS, is_empty, plain
+from harness.checks.evidence.tool_inputs import differing_names, is_empty, plain, same_input
+from harness.checks.evidence.turn_outcomes import CUT_STOPS, is_unsaid
 from harness.core.history.events import Effected
-from harness.core.history.exchanges import Ask, Exchange, Execution
+from harness.core.history.exchanges import Ask, Exchange, Execution, Node
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.carried_text import is_asked, lost_parts
@@ -77,7 +77,9 @@ def _broken(
         yield "other_tool", f"{name} runs for a call of {ask.use.name}, which is another tool"
     if exchange.is_cut:
         yield "incomplete", f"{name} runs although the model's answer was cut"
-    elif exchange.stop in CUT_STOPS and not (recorded and exchange.stop is None):
+    elif exchange.stop in CUT_STOPS and not (
+        is_unsaid(exchange) or (recorded and exchange.stop is None)
+    ):
         yield "truncated", f"{name} runs although the answer stopped with {exchange.stop}"
     ran, schema = execution.request.input, trace.schema(exchange, name)
     is_said = _is_said(ran, ask.use.input, schema)
@@ -286,7 +288,7 @@ def _unrun(
     asks = [ask for ask in turn.asks if ask.exchange is exchange and ask.execution is None]
     if not asks or exchange.reply is None:
         return
-    new = [n.message for n in later.node.tail(exchange.node) if n.side == "assistant"]
+    new = [n.message for n in _beyond(later.node, exchange.node) if n.side == "assistant"]
     held = [use for message in new for use in message.tool_uses]
     inputs = {use.id: use for use in held if use.id}
     calls = set(map(_named, held))
@@ -317,8 +319,8 @@ def _rewritten(
     asks = [ask for ask in turn.asks if ask.exchange is exchange]
     if all(ask.execution is None for ask in asks):
         return
-    held = [n.message.tool_uses for n in later.node.tail(exchange.node) if n.side == "assistant"]
-    sent = {use.id: use for uses in held for use in uses if use.id}
+    new = [n for n in _beyond(later.node, exchange.node) if n.side == "assistant"]
+    sent = {use.id: use for node in new for use in node.message.tool_uses if use.id}
     ids = Counter(ask.use.id for ask in asks)
     for ask in asks:
         use, run = ask.use, ask.execution
@@ -333,6 +335,15 @@ def _rewritten(
         forms = [form for form in _readings(found.input).values() if isinstance(form, dict)]
         if forms and not any(_same_values(form, use.input) for form in forms):
             yield ask, "rewritten"
+
+
+def _beyond(node: Node, other: Node) -> tuple[Node, ...]:
+    """The messages of a list that are not in another one, oldest first."""
+    depth = min(node.depth, other.depth)
+    one, two = node.first(depth), other.first(depth)
+    while one is not two and one.parent is not None and two.parent is not None:
+        one, two = one.parent, two.parent
+    return node.tail(one)
 
 
 def _is_another(held: ToolUse, use: ToolUse, asks: list[Ask]) -> bool:

@@ -35,9 +35,10 @@ from harness.checks.evidence.turn_outcomes import (
     ends_with_calls,
     expected,
     in_vain,
-    is_local,
     is_resent,
     is_taken,
+    lacks_its_call,
+    needs_no_model,
     wrong,
 )
 from harness.core.history.exchanges import Exchange, Execution, Sending
@@ -53,12 +54,12 @@ def truthful_outcome(history: History) -> Iterator[Finding]:
     """A turn that is reported as a success has a complete answer of the model.
 
     Findings: `empty` text; `no_answer` of the model; last answer `failed`, `incomplete`, `refused`,
-    `truncated`, `unfinished` (it asked for a tool); or `synthetic` (an error as an answer,
-    without a token count). `dropped`: the last answer asks for tools although its stop
-    reason says that the turn is over, and no call runs. `without_tools`: the last answer is that of
-    a request without tools, which replaced a failed request with tools. `exit_code`: the target
-    exits with status 0 and without a report after a failed answer. `unfounded`: "Done." for an
-    empty answer.
+    `truncated`, `unfinished` (it asked for a tool), `lost_call` (it stopped for a tool, and names
+    none); or `synthetic` (an error as an answer, without a token count). `dropped`: the last answer
+    asks for tools although its stop reason says that the turn is over, and no call runs.
+    `without_tools`: the last answer is that of a request without tools, which replaced a failed
+    request with tools. `exit_code`: the target exits with status 0 and without a report after a
+    failed answer. `unfounded`: "Done." for an empty answer.
 
     Not a finding: what the program itself answers, such as a command (`/model x`), a blank message,
     or by the status `command`; what follows a limit of the harness. Source: invariant 33.
@@ -78,7 +79,7 @@ def _untrue(trace: Trace, turn: Turn, sending: Sending) -> Iterator[Finding]:
     said = sending.request.text.strip()
     if not said and not is_silent(trace, turn):
         yield _finding("empty", "the reply is empty", events)
-    if last is None and not (is_local(turn) or is_resent(turn)):
+    if last is None and not (needs_no_model(turn) or is_resent(turn)):
         yield _finding("no_answer", "the model answered nothing in the turn", events)
     elif (
         last
@@ -86,6 +87,7 @@ def _untrue(trace: Trace, turn: Turn, sending: Sending) -> Iterator[Finding]:
         and not (rule == "unfinished" and ending_calls(trace, turn, last, sending.n))
     ):
         is_ = _unrun(turn, last) if rule == "unfinished" else f"is {rule}"
+        rule = "lost_call" if rule == "unfinished" and lacks_its_call(last) else rule
         yield _finding(rule, f"the last answer of the model ({last.called.key}) {is_}", events)
     elif last and _drops_calls(trace, turn, last, sending):
         yield _finding("dropped", f"the calls in {last.called.key} are dropped", events)

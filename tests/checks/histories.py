@@ -215,6 +215,14 @@ class Story(Chronicle):
         self.history.answered(**self._where(), key=key, seam="outbox", complete=taken)
         return self
 
+    def unsent(self, text: str, outcome: Any = "error") -> Story:
+        """The agent ends its turn, and the outbox does not take it."""
+        key, request = self._key("outbox"), OutboxRequest("final", text, self._name)
+        self.history.called(**self._where(), key=key, seam="outbox", request=request)
+        where = {**self._where(), "key": key, "outcome": outcome}
+        self.history.answered(**where, seam="outbox", complete=False)
+        return self
+
     def final(self, text: str | None = None, status: str = "ok", kind: Any = "final") -> Story:
         """The turn ends with the model's last words, or with these, stored like any reply."""
         self._join_results()

@@ -182,3 +182,14 @@ def test_a_call_that_began_twice_is_not_misread_with_either_input() -> None:
         held = assistant(ONE, use("write", sent, id="t2"))
         story.reply("done", messages=[user("go"), held])
         assert codes(calls_handled(story.final().end()))[:1] == found
+
+
+def test_words_of_the_stored_session_are_no_part_of_an_answer() -> None:
+    """The answer is left out as a whole and asked for again; its words stood there before it."""
+    said = assistant(Text("I will look for it at once."))
+    story = Story()
+    story.live += [user("Hello there, who are you?"), said]
+    story.turn("go").reply("Hm.", messages=[*story.live[:2], user("go")])
+    story.reply(*said.blocks, ONE, messages=[*story.live[:3], assistant("Hm."), user("Go on.")])
+    story.reply("done", messages=[*story.live[:2], user("go")])
+    assert codes(calls_handled(story.final().end())) == []

@@ -313,3 +313,13 @@ def test_a_repair_may_give_a_call_another_id(value: dict[str, str], found: bool)
     story.turn("one").row(user("one")).change("r1", assistant(ToolUse("call_1", "list", value)))
     story.reply("x").row(assistant("x")).final()
     assert ("reload_equivalence.changed" in codes(reload_equivalence(story.end()))) is found
+
+
+def test_a_reply_that_a_reader_joins_to_a_call_without_its_result_is_stored() -> None:
+    """A Responses list: what the assistant says behind an unanswered call is of one message."""
+    story = Story(stores=False).turn("one").row(user("one"), labels=["m1"])
+    call = use("list", id="t1")
+    story.reply(call).row(assistant(call)).killed().reply("I was restarted.")
+    story.change("r2", assistant(call, Text("I was restarted.")))
+    found = codes(reload_equivalence(story.say("I was restarted.").end()))
+    assert not [code for code in found if code.endswith((".lost_reply", ".order"))]

@@ -202,8 +202,18 @@ def test_a_summary_that_is_too_long_ends_a_turn_before_its_first_request(
 def test_a_cancel_that_lasts_is_named() -> None:
     (finding,) = session_heals(_ill().turn("And?").final("Stopped.", "cancelled").end())
     assert finding.code == "session_heals.unasked"
-    assert "the user cancelled an earlier turn" not in _messages(_unasked(_ill()))
-    assert "the user cancelled an earlier turn" in finding.message
+    assert "the user cancelled" not in finding.message + _messages(_unasked(_ill()))
+
+
+@pytest.mark.parametrize("session", ["main", "side"])
+def test_the_cancel_that_lasts_is_that_of_a_turn_with_one(session: str) -> None:
+    story = _ill()
+    story.session = session
+    story.turn("Wait.").cancel().final("Stopped.", "cancelled")
+    story.session = "main"
+    (finding,) = session_heals(story.turn("And?").final("Stopped.", "cancelled").end())
+    number = 2 if session == "main" else 1
+    assert finding.message.endswith(f": the user cancelled turn {number} of {session}")
 
 
 def _messages(story: Story) -> str:

@@ -44,3 +44,13 @@ def test_what_a_restart_may_do_about_it(told: Callable[[Story], Story]) -> None:
 def test_without_the_reply_in_the_store_or_a_later_turn_nothing_is_known() -> None:
     assert _goes_on(_killed("Green.")) == []
     assert codes(outbound_once(_killed().end())) == []
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code"),
+    [("timeout", "outbound_once.unconfirmed"), ("error", "outbound_once.missing")],
+)
+def test_a_reply_about_which_the_outbox_was_silent_is_a_weakness(outcome: str, code: str) -> None:
+    """The agent cannot know that nothing has come; it knows so of a refusal."""
+    story = Story().turn("one").reply("1").unsent("1", outcome)
+    assert codes(outbound_once(story.end())) == [code]

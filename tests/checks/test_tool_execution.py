@@ -38,9 +38,14 @@ def test_a_call_of_an_answer_that_was_cut_is_not_run() -> None:
 
 @pytest.mark.parametrize("stop", ["max_tokens", "length", None, "refusal"])
 def test_a_call_of_a_truncated_answer_is_not_run(stop: str | None) -> None:
-    found, events = _run(use("write", {"path": "a"}), stop=stop)
+    found, events = _run(use("write", {"path": "a"}), stop=stop, request={"stream": True})
     assert codes(found) == ["args_complete.truncated"]
     assert found[0].events == events
+
+
+def test_a_call_of_a_whole_body_without_a_stop_reason_is_run() -> None:
+    """Clones of Chat leave it out; what came in one body has come whole."""
+    assert _run(use("write", {"path": "a"}), stop=None)[0] == []
 
 
 def test_a_call_is_run_with_the_input_that_was_said() -> None:

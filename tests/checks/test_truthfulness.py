@@ -34,11 +34,29 @@ from tests.scenarios.all_runs import named
     ],
 )
 def test_a_bad_end_is_no_success(status: str, stop: str | None, rule: str) -> None:
-    story = Story().turn("go").reply("lo", stop=stop)
+    story = Story().turn("go").reply("lo", stop=stop, request={"stream": True})
     asked = story.called
     (finding,) = truthful_outcome(story.final(status=status).end())
     assert finding.code == f"truthful_outcome.{rule}"
     assert finding.events == (asked, story.called)
+
+
+@pytest.mark.parametrize(
+    ("stop", "found"), [("tool_use", ["truthful_outcome.lost_call"]), (None, [])]
+)
+def test_a_stop_that_an_api_never_gives_is_doubtful_at_most(
+    stop: str | None, found: list[str]
+) -> None:
+    story = Story().turn("go").reply("I will look.", stop=stop)
+    assert codes(truthful_outcome(story.final().end())) == found
+
+
+@pytest.mark.parametrize(("text", "found"), [(" ", 0), ("/help", 0), ("go", 1)])
+def test_a_blank_message_needs_no_model_also_where_a_kill_took_the_reply(
+    text: str, found: int
+) -> None:
+    story = Story().turn(text).say("Your message is empty.", taken=False).killed()
+    assert len(list(truthful_outcome(story.history))) == found
 
 
 def test_a_failed_request_is_no_success() -> None:

@@ -89,3 +89,18 @@ def test_a_mark_may_stand_for_half_a_character_of_what_came(sent: str) -> None:
     added = (Message("user", (Text(sent),)),)
     reading = Reading(model="m", messages=[*before, *added], keep=2, added=added)
     assert reached(history, "main", reading, before) == (1, ("m3",))
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_words_of_the_stored_session_are_not_those_of_a_message_that_waits(times: int) -> None:
+    """The stored session ends with words of the user, and the message that waits has the same."""
+    history = History()
+    read(history, "m1")
+    key = "main/inbox#2"
+    history.called(key=key, seam="inbox", session="main", request=InboxRequest(reader=True))
+    value = {"id": "m3", "session": "main", "text": "Hello."}
+    history.answered(key=key, seam="inbox", value=value)
+    stored = [Message("user", (Text("Hello."),))]
+    added = (Message("user", (Text(ASKED),)), *stored[: times - 1])
+    reading = Reading(model="m", messages=[*stored, *added], keep=1, added=added)
+    assert reached(history, "main", reading, stored) == (1, ("m3",) if times > 1 else ())

@@ -7,6 +7,7 @@ import pytest
 from harness.core.scenario.scenario import InboxItem
 from harness.core.values.calls import Inbound, OutboxRequest
 from harness.core.values.plans import Accepted, Answer, Close, Delivered, Plan, Returned, Send, Wait
+from harness.core.values.profile import Profile
 from tests.core import world
 
 
@@ -68,6 +69,25 @@ def test_a_cancel_reaches_the_busy_session_once_and_only_it() -> None:
     assert len(run.history.events) == before, "asking again is not an event"
     assert inbound(run.next_inbound(0)).text == "b"  # type: ignore[union-attr]
     assert not run.cancelled("main", 0)
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_cancel_is_not_one_of_what_waits_once_its_stop_was_told(waits: bool) -> None:
+    """The outbox is silent about the stop, so the turn is open; the agent goes on with the next."""
+    items = (
+        InboxItem(text="a", when="start"),
+        InboxItem(kind="cancel", when={"after": "model#1"}),
+        *(InboxItem(text="b", when={"after": "model#1"}) for _ in range(waits)),
+    )
+    run = world.run(inbox=items, profile=Profile(inbound="queue"))
+    run.pushed(0)
+    world.ask(run)
+    assert run.cancelled("main", 0)
+    assert (run.pushed(0) is not None) == waits
+    stop = OutboxRequest("final", "Stopped.", in_reply_to="m1", status="cancelled")
+    run.history.called(key="main/outbox#1", seam="outbox", session="main", turn=1, request=stop)
+    run.history.answered(key="main/outbox#1", seam="outbox", outcome="timeout", complete=False)
+    assert run.cancelled("main", 0) != waits
 
 
 def test_an_idle_cancel_comes_through_the_inbox() -> None:

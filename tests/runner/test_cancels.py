@@ -10,6 +10,7 @@ import pytest
 
 from harness import InboxItem, Run, Scenario, ToolScript, ToolTurn, Turn, run
 from harness.agent import agent as reference
+from harness.core.values.profile import Profile
 from tests.runner import agents
 from tests.transports.world import loopback, transition
 
@@ -172,3 +173,28 @@ def test_a_timed_cancel_of_a_turn_that_may_go_on_is_not_undelivered() -> None:
     assert ended is not None
     assert ended.undelivered == ()
     assert not result.verdict.findings
+
+
+def test_a_timed_cancel_behind_a_dropped_copy_is_not_undelivered() -> None:
+    """The harness ends the inbox: what it left out is not the agent's doing."""
+
+    def agent(brief: Any) -> None:
+        done: set[str] = set()
+
+        def take(message: Any) -> None:
+            if message.id not in done:
+                agents.ask(brief.anthropic(), message.text)
+                brief.send("Here I am.", in_reply_to=message.id)
+            done.add(message.id)
+
+        brief.on_message(take).result()
+
+    late = InboxItem(id="c1", kind="cancel", when={"ms": 1})
+    result = run(
+        Scenario(name="cancels", inbox=(LATE[0], LATE[0], late), profile=Profile(inbound="queue"),
+                 policy="open", script=(Turn(say="Here I am.", times="forever"),)),
+        agent,
+    )  # fmt: skip
+    ended = result.history.trace.ended
+    assert ended is not None
+    assert ended.undelivered == ()

@@ -36,6 +36,12 @@ def _is_unconfirmed(reply: Sending) -> bool:
     return reply.answered is not None and reply.answered.outcome != "ok"
 
 
+def is_unconfirmed(turn: Turn) -> bool:
+    """Whether the outbox did not answer a reply of the turn in time: so the agent cannot know."""
+    ends = (s.answered for s in turn.sendings if s.request.kind in ENDINGS)
+    return any(answered is not None and answered.outcome == "timeout" for answered in ends)
+
+
 def is_unsure_copy(trace: Trace, old: Sending, new: Sending) -> bool:
     """Whether an unsure reply is sent again word for word. An agent with a table of what is to be
     sent does so: at least once is what it promises."""

@@ -18,7 +18,7 @@ import msgspec
 from harness.checks.evidence.turn_outcomes import ending_calls, is_local, is_resent, is_taken
 from harness.core.history.events import Stored, StoredRow
 from harness.core.history.exchanges import Exchange, Node, Sending
-from harness.core.history.trace import Trace, Turn
+from harness.core.history.trace import Change, Trace, Turn
 from harness.core.values.messages import (
     HALVES,
     Message,
@@ -85,9 +85,8 @@ def why_unanswered(trace: Trace, turn: Turn) -> str:
     before = turn.came_in
     if before is None or not before.interrupted_n or "store" not in trace.seams:
         met = _met_last(trace, turn) or _reads_as_before(trace, turn)
-        met = met or _lost_in_a_stop(trace, turn)
-        met = met or _key_as_before(trace, turn, name) or _stands_in_past(trace, turn)
-        return met or _left_by_a_kill(trace, turn)
+        met = met or _lost_in_a_stop(trace, turn) or _key_as_before(trace, turn, name)
+        return met or _stands_in_past(trace, turn) or _left_by_a_kill(trace, turn)
     if kept := inbound_rows(trace, before):
         is_last = kept[-1].place == len(_durable(trace, before)) - 1
         where = "the last row of the store, and no request after the start holds it"
@@ -223,20 +222,21 @@ def _goes_on(trace: Trace, turn: Turn) -> bool:
 
 def reply_rows(trace: Trace, turn: Turn, text: str) -> list[Placed]:
     """The durable rows of the turn that keep a reply with this text; a turn that ends with a tool
-    call keeps the call."""
+    call keeps the call. A reader of items adds a reply to a call that a kill left unanswered."""
     ended = {use.id for e in turn.main[-1:] for use in ending_calls(trace, turn, e)}
     return [
         p
-        for p in _durable(trace, turn)
+        for p in (*_durable(trace, turn), *_durable(trace, turn, "changed"))
         if side(p.message) == "assistant"
         and (same_text(p.message.text, text) or ended & {use.id for use in p.message.tool_uses})
     ]
 
 
-def _durable(trace: Trace, turn: Turn) -> list[Placed]:
+def _durable(trace: Trace, turn: Turn, how: Change = "added") -> list[Placed]:
+    first = len(trace.events) * (how == "changed")  # such a row may be older than the turn
     return [
         Placed(event.n, place, row, message)
-        for place, (event, row, message) in enumerate(trace.rows_kept(turn))
+        for place, (event, row, message) in enumerate(trace.rows_kept(turn, how), first)
         if event.durable
     ]
 

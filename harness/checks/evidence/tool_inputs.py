@@ -13,8 +13,21 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from harness.checks.evidence.turn_outcomes import plain
 from harness.core.values.messages import Json, Message, canonical
+
+_UNPARSED = "__unparsedToolInput"
+"""The key under which some clients pass on an input that was cut in transit."""
+
+
+def plain(value: Json) -> Json:
+    """An input with the spellings of nothing (`null`, `""`) as `{}`."""
+    return {} if value is None or value == "" else value
+
+
+def is_empty(value: Json) -> bool:
+    """Whether an input is empty: `{}`, `""`, null, or cut in transit."""
+    return plain(value) == {} or (isinstance(value, dict) and set(value) == {_UNPARSED})
+
 
 _HALF = re.compile("[\ud800-\udfff]|\\\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 """Half of a surrogate pair, raw or as a history keeps it. No UTF-8 can carry it, so an agent takes

@@ -17,7 +17,8 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
-from harness.checks.evidence.turn_outcomes import calls_tools, is_empty
+from harness.checks.evidence.tool_inputs import is_empty
+from harness.checks.evidence.turn_outcomes import calls_tools
 from harness.core.history.exchanges import Ask, Exchange, Execution
 from harness.core.history.repetition import REPEATS, cycles, equal_runs, without_marks
 from harness.core.history.trace import Trace, Turn

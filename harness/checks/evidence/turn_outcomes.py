@@ -14,7 +14,7 @@ from harness.core.history.history import History
 from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
 from harness.core.scenario.scenario import Expect
-from harness.core.values.messages import Json, Text, Thinking, ToolUse, without_blanks
+from harness.core.values.messages import Text, Thinking, ToolUse, without_blanks
 from harness.core.values.verdict import OutcomeWord
 
 TRUNCATED_STOPS = frozenset({"max_tokens", "length"})
@@ -49,10 +49,6 @@ _OWN_ERRORS = ("limit.", "script.", "cassette.")
 
 _WRAPPER_ERRORS = ("prompt is too long", "api error")
 """The beginnings of wrapper messages that report an error."""
-
-_UNPARSED = "__unparsedToolInput"
-"""The key under which some clients pass on an input that was cut in transit."""
-
 
 _WITH_ITS_COUNTS = frozenset({"sse.tiny_deltas"})
 """Faults of a stream that cut its text into other pieces and leave its usage as it was."""
@@ -147,16 +143,6 @@ def ending_calls(
     )
 
 
-def plain(value: Json) -> Json:
-    """An input with the spellings of nothing (`null`, `""`) as `{}`."""
-    return {} if value is None or value == "" else value
-
-
-def is_empty(value: Json) -> bool:
-    """Whether an input is empty: `{}`, `""`, null, or cut in transit."""
-    return plain(value) == {} or (isinstance(value, dict) and set(value) == {_UNPARSED})
-
-
 def fails_for_good(exchange: Exchange) -> bool:
     """Whether the answer reports a permanent failure, and its bytes arrived as the provider meant
     them. An agent cannot know a stop reason that its SDK fails to read, or a status whose body
@@ -215,7 +201,18 @@ def wrong(exchange: Exchange) -> str:
         return "failed"
     if _is_synthetic(exchange):
         return "synthetic"
-    return _BAD_STOPS.get(a.stop, "")
+    return "" if is_unsaid(exchange) else _BAD_STOPS.get(a.stop, "")
+
+
+def is_unsaid(exchange: Exchange) -> bool:
+    """Whether an answer came whole in one body, and some clone left out why the model stopped. Of a
+    stream the last event says so, and one without it may have been cut."""
+    return exchange.succeeded and exchange.stop is None and not exchange.request.stream
+
+
+def lacks_its_call(exchange: Exchange) -> bool:
+    """Whether an answer stopped to call a tool, and has no call."""
+    return exchange.stop in _TOOL_STOPS and not (exchange.reply and exchange.reply.tool_uses)
 
 
 def _is_synthetic(exchange: Exchange) -> bool:
@@ -297,14 +294,17 @@ def was_left_to_the_user(turn: Turn, ask: Ask) -> bool:
 
 
 def is_local(turn: Turn) -> bool:
-    """Whether the program itself answered the message, without the model.
+    """Whether the program itself answered the message, without the model, and the user knows."""
+    told = any(s.request.kind in TELLING and is_taken(s) for s in turn.sendings)
+    return told and needs_no_model(turn)
 
-    The message is a command (`/model opus`) or blank, or the agent says so by the status `command`.
-    """
-    if turn.main or not any(s.request.kind in TELLING and is_taken(s) for s in turn.sendings):
-        return False
+
+def needs_no_model(turn: Turn) -> bool:
+    """Whether the program itself answers the message: it is a command (`/model opus`) or blank, or
+    the agent says so by the status `command`."""
     is_asked = bool(turn.text.strip()) and not _COMMAND.match(turn.text)
-    return not is_asked or any(s.request.status == "command" for s in turn.endings)
+    says_so = any(s.request.status == "command" for s in turn.sendings)
+    return not turn.main and (says_so or not is_asked)
 
 
 def is_resent(turn: Turn) -> bool:

@@ -19,6 +19,7 @@ from harness.checks.evidence.seen_marks import seen_marks
 from harness.checks.evidence.shown_text import FENCED, MARKED, shown_calls
 from harness.checks.evidence.stored_messages import finished_turns
 from harness.checks.evidence.summarised_past import summaries
+from harness.checks.evidence.tool_inputs import is_empty
 from harness.checks.evidence.turn_outcomes import (
     CUT_STOPS,
     asked_ms,
@@ -26,7 +27,6 @@ from harness.checks.evidence.turn_outcomes import (
     ends_with_calls,
     fails_for_good,
     in_vain,
-    is_empty,
     is_our_own,
     is_over_window,
     wrong,

@@ -37,7 +37,7 @@ class Past:
     lives of the agent. `profile` says what the agent does with messages in mid-turn. `decided`
     holds the user's answers by session and question, each with the time at which it comes; one that
     always allows a tool stands under its name too. `last_decided` is the newest of each session.
-    `asked_of` counts the model's calls.
+    `asked_of` counts the model's calls. `inbox_ended`: the last question for a message got none.
     """
 
     def __init__(self) -> None:
@@ -56,18 +56,15 @@ class Past:
         self.played_for: dict[str, MessageName] = {}
         self.delivered: Counter[MessageName] = Counter()
         self.taken_back = Counter[MessageName]()
-        self.cancelled: dict[str, int] = {}
+        self.cancelled, self.said = dict[str, int](), dict[str, str]()
         self.inbounds: dict[MessageName, Json] = {}
-        self.said: dict[str, str] = {}
         self.profile = NO_PROFILE
-        self.limit_answers = 0
-        self.downtime_ms = self.previous_ms = self._called_ms = 0
-        self._last_delivered = ""
+        self.limit_answers = self.downtime_ms = self.previous_ms = self._called_ms = 0
+        self._last_delivered, self._asks_inbox, self.inbox_ended = "", "", False
         self._unconfirmed: MessageName | None = None
         self._turns: Counter[str] = Counter()
-        self._open: dict[str, str] = {}
+        self._open, self._untouched = dict[str, str](), dict[str, str]()
         self._waiting: dict[str, list[str]] = {}
-        self._untouched: dict[str, str] = {}
         self._has_reader = False
         self._ending: dict[str, tuple[str, OutboxRequest]] = {}
         self._cut: dict[str, str] = {}
@@ -215,7 +212,7 @@ class Past:
         if isinstance(request, OutboxRequest):
             self._see_said(key, session, request)
         if isinstance(request, InboxRequest) and not request.poll:
-            self._see_asked(request)
+            self._see_asked(key, request)
 
     def _see_purpose(
         self, session: str, request: Request, purpose: Purpose, provider: str, parent: str
@@ -228,9 +225,9 @@ class Past:
             self.children.add(session)
         self.child_calls += session in self.children
 
-    def _see_asked(self, request: InboxRequest) -> None:
+    def _see_asked(self, key: str, request: InboxRequest) -> None:
         """Count a question for the next message; that of a reader ends no turn."""
-        self._has_reader = request.reader
+        self._asks_inbox, self._has_reader = key, request.reader
         if request.refused:
             self._take_back()
         if not request.reader:
@@ -297,6 +294,8 @@ class Past:
                 self._refused.add(reply[0])
             else:
                 self._see_ended(*reply)
+        if key == self._asks_inbox:
+            self.inbox_ended = not value
         if seam == "inbox" and value:
             self._see_delivered(value, key.rpartition("/")[0])
         if error.startswith("limit."):

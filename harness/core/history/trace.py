@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -28,6 +28,9 @@ from harness.core.history.exchanges import Ask, Exchange, Execution, Question, S
 from harness.core.values.calls import Inbound, Seam, StoreRequest
 from harness.core.values.messages import Json, Message, with_marks, without_blanks
 from harness.core.values.profile import NO_PROFILE, Profile, profile_of
+
+Kept: TypeAlias = tuple[Stored, StoredRow, Message]
+Change: TypeAlias = Literal["added", "changed"]
 
 
 class Delivery(msgspec.Struct, frozen=True):
@@ -252,26 +255,23 @@ class Trace(msgspec.Struct, eq=False):
         others = offered.get("properties", {}).keys() != known["properties"].keys()
         return others and all(run.request.name != ask.use.name for run in self.executions)
 
-    def rows_added(self, turn: Turn) -> Iterator[tuple[Stored, StoredRow, Message]]:
+    def rows_added(self, turn: Turn) -> Iterator[Kept]:
         """The rows of its session that were stored during the turn."""
-        yield from self._added_in(self.stored_during(turn), turn)
+        yield from self._rows_in(self.stored_during(turn), turn, "added")
 
-    def rows_kept(self, turn: Turn) -> Iterator[tuple[Stored, StoredRow, Message]]:
-        """The rows that may belong to the turn. The agent's own store may show them after the turn,
-        until the process ends."""
-        yield from self.rows_added(turn)
+    def rows_kept(self, turn: Turn, how: Change = "added") -> Iterator[Kept]:
+        """The rows that may be the turn's. The agent's own store may show them until its end."""
+        yield from self._rows_in(self.stored_during(turn), turn, how)
         if not self.own_store or not turn.settled_n:
             return
         gone = (n for n in (*(s.n for s in self.starts), *self.kills) if n > turn.settled_n)
         end_n = min(gone, default=len(self.events) + 1)
         late = (event for event in self.stored if turn.settled_n < event.n < end_n)
-        yield from self._added_in(late, turn)
+        yield from self._rows_in(late, turn, how)
 
-    def _added_in(
-        self, looks: Iterable[Stored], turn: Turn
-    ) -> Iterator[tuple[Stored, StoredRow, Message]]:
+    def _rows_in(self, looks: Iterable[Stored], turn: Turn, how: Change) -> Iterator[Kept]:
         for event in looks:
-            for row in event.added:
+            for row in event.added if how == "added" else event.changed:
                 message = self.messages.get(row.digest, Message("user"))
                 if row.session in ("", turn.session) and _is_in(turn, event.n, row, message):
                     yield event, row, message

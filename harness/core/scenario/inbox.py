@@ -135,8 +135,12 @@ def _cancels_running(entry: Entry, past: Past) -> bool:
 def never_due(inbox: Inbox, past: Past, at_ms: int) -> Iterator[Entry]:
     """Yield the entries that were not delivered by the end of a run. A cancel counts only if its
     moment never came, because an agent may have no way to receive one. The run does not wait for a
-    turn that may continue, so the time of its cancel may pass after the run."""
+    turn that may continue, so the time of its cancel may pass after the run; nor for one that
+    seemed to continue when the harness ended the inbox, as behind a message that comes again."""
     for entry in inbox.pending(past):
+        is_cancel = entry.inbound.kind != "message"
+        if entry.ms is not None and is_cancel and past.inbox_ended:
+            continue
         if entry.ms is not None and _cancels_running(entry, past):
             continue
         joins = past.profile.inbound_policy(entry.inbound.session) not in (None, "queue")

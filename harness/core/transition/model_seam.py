@@ -106,6 +106,7 @@ class ModelSeam:
         faults: Sequence[ArmedFault],
         bound: BoundTools,
         issued: IssuedThinking | None,
+        stored: Sequence[Message] = (),
         *,
         is_home: bool = True,
     ) -> None:
@@ -119,7 +120,7 @@ class ModelSeam:
         self._replied: tuple[object, str] = (None, "")
         self._headers = RequestHeaders(wire.headers)
         self._settings: dict[tuple[str, str], tuple[object, str]] = {}
-        self._said: dict[str, Sequence[Message]] = {}
+        self._said: dict[str, Sequence[Message]] = {"main": stored}  # the seeded session
         self._purposes = tuple((pattern_of(p), name) for p, name in scenario.purposes.items())
         self.endless = ""
 

@@ -120,7 +120,7 @@ class Transition:
         recorded = getattr(script, "recorded", False)
         issued = None if recorded else IssuedThinking(history, stored, wire.name)
         world = (script, history, self.draws, self.faults, self.bound)
-        self.models = ModelRoutes(ModelSeam(scenario, wire, *world, issued), others)
+        self.models = ModelRoutes(ModelSeam(scenario, wire, *world, issued, stored), others)
         self._provider = ProviderSeam(scenario, wire, history, self.draws, self.faults, issued)
         self.question = self._provider.question
 
@@ -282,8 +282,10 @@ class Transition:
     def cancelled(self, session: str, at_ms: int, *, pushed: bool = False) -> bool:
         """Whether the user has cancelled the session's open turn; delivers a cancel that is due."""
         past, self.polled = self.history.past, True
-        # A message that waits behind the cancelled turn has no turn yet, and is not cancelled.
-        if past.is_open(session) and past.cancelled.get(session) == past.turn(session):
+        # Not what waits behind a turn whose stop was told, also where the outbox was silent.
+        is_told = past.reply_refused(session) and past.waiting(session)
+        is_stopped = past.is_open(session) and past.cancelled.get(session) == past.turn(session)
+        if is_stopped and not is_told:
             return True
         entry = inbox.due_cancel(self.inbox, past, at_ms, session)
         if entry is None and not self._polls:

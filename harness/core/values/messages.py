@@ -197,15 +197,20 @@ def is_said_anew(
 ) -> bool:
     """Whether a request says words (without blanks) that the session's request `before` did not.
 
-    They are a whole text of its `newest` messages, or all its `messages` hold them more often. A
-    summary, which stands among the newest, repeats words that were said long ago, and a result has
-    those that its tool `told`.
+    They are a whole text of its `newest` messages, more often than in `before` at these places. Or
+    all its `messages` hold them more often. A summary, which stands among the newest,
+    repeats words that were said long ago, and a result has those that its tool `told`.
     """
-    texts = (b.text for message in newest for b in message.blocks if isinstance(b, Text))
-    if any(without_blanks(with_marks(text)) == words for text in texts):
+    there = before[len(messages) - len(newest) :]
+    if _times_whole(words, newest) > _times_whole(words, there):
         return True
     by_others = sum(without_blanks(text).count(words) for text in told)
     return _count(words, messages) > _count(words, before) + by_others
+
+
+def _times_whole(words: str, messages: Sequence[Message]) -> int:
+    texts = (b.text for message in messages for b in message.blocks if isinstance(b, Text))
+    return sum(without_blanks(with_marks(text)) == words for text in texts)
 
 
 def reads_alike(one: Message, other: Message) -> bool:

@@ -205,15 +205,19 @@ class PlacedReading(Reading, frozen=True, gc=False):
     def complete(self, reply: Reply) -> Reply:
         """The reply with the encrypted content of its reasoning, which follows from the text.
 
-        One that ends with a refusal stops for it: nothing else can be said of it here.
+        One that ends in order stops for what it says: nothing else can be said of it here.
         """
-        refuses = reply.stop == "end_turn" and finished(reply.blocks) == "refusal"
-        stop = "refusal" if refuses else reply.stop
+        stop = finished(reply.blocks) if reply.stop in _IN_ORDER else reply.stop
         return self.signed(msgspec.structs.replace(reply, stop=stop))
 
     def signed(self, reply: Reply) -> Reply:
         """The reply with its reasoning encrypted."""
         return msgspec.structs.replace(reply, blocks=tuple(map(_encrypted, reply.blocks)))
+
+
+_IN_ORDER = frozenset({"end_turn", "tool_use"})
+"""Stop reasons of other APIs. This one says of an answer that came to its end that it is
+`completed`, with calls and without."""
 
 
 def _encrypted(block: Block) -> Block:

@@ -182,6 +182,13 @@ def test_a_reply_that_refuses_stops_for_it() -> None:
         assert plain_reading().complete(other) == other
 
 
+def test_an_answer_that_ends_in_order_stops_for_what_it_says() -> None:
+    """The API has no word for it: a response with calls, and one without, is `completed`."""
+    calls, words = Reply((ToolUse("c1", "read", {}),), "end_turn"), Reply((Text("a"),), "tool_use")
+    assert plain_reading().complete(calls).stop == "tool_use"
+    assert plain_reading().complete(words).stop == "end_turn"
+
+
 def test_half_a_character_is_carried_as_its_escape() -> None:
     reply = Reply((Text("x\ud83d"), ToolUse("c1", "read", {"a": "\ud83d"})), "tool_use")
     for stream in (False, True):
