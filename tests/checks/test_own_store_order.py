@@ -323,3 +323,16 @@ def test_a_reply_that_a_reader_joins_to_a_call_without_its_result_is_stored() ->
     story.change("r2", assistant(call, Text("I was restarted.")))
     found = codes(reload_equivalence(story.say("I was restarted.").end()))
     assert not [code for code in found if code.endswith((".lost_reply", ".order"))]
+
+
+def test_replies_in_equal_words_to_messages_that_wait_are_each_stored_once() -> None:
+    """After a kill an agent closes two turns in the same words, while a third message waits."""
+    story = Story(stores=False).turn("one", "m1").row(user("one"), labels=["m1"]).reply("1")
+    story.take("two", "m2", reader=True).take("last", "m3", reader=True)
+    for name in ("m1", "m2"):
+        story._name = name
+        story.row(assistant("I was interrupted.")).say("I was interrupted.", "error")
+    story.reply("3", messages=[user("last")])
+    story._name = "m3"
+    story.row(user("last"), assistant("3"), labels=["m3", ""]).say("3")
+    assert "reload_equivalence.duplicate" not in codes(reload_equivalence(story.end()))

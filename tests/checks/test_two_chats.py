@@ -55,3 +55,13 @@ def test_a_reply_that_is_sent_again_in_its_own_chat_is_no_mix_up() -> None:
     story = Story(seams=SEAMS).turn("one").reply(said).say(said, taken=False).say(said)
     story.session = "bob"
     assert not list(outbound_once(story.turn("two").reply("2").final("2").end()))
+
+
+def test_equal_words_that_answer_a_message_of_the_other_chat_are_its_own() -> None:
+    said = "It hangs behind the calendar."
+    story = Story(seams=SEAMS).turn("one", "m1").reply(said)
+    story.say(said, taken=False)
+    story.session = "bob"
+    story.turn("two", "m2").reply(said).final()
+    (found,) = (f for f in outbound_once(story.end()) if f.code == "outbound_once.missing")
+    assert "sends its words" not in found.message

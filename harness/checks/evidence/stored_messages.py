@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from harness.checks.evidence.turn_outcomes import ending_calls, is_local, is_resent, is_taken
+from harness.checks.evidence.turn_outcomes import ending_calls, is_local, is_resent
 from harness.core.history.events import Stored, StoredRow
 from harness.core.history.exchanges import Exchange, Node, Sending
 from harness.core.history.trace import Change, Trace, Turn
@@ -168,7 +168,8 @@ def _letters(key: str) -> str:
 def _met_last(trace: Trace, turn: Turn) -> str:
     """What a turn that ends in silence had to handle last, and may have had no case for."""
     asked, ran = turn.main[-1:], turn.executions[-1:]
-    if refused := [s for s in turn.sendings if not is_taken(s) or not _is_confirmed(s)]:
+    said = ((sending, sending.answered) for sending in turn.sendings)
+    if refused := [s for s, a in said if not (a and a.complete and a.outcome == "ok")]:
         return _sent_elsewhere(trace, refused[-1]) or f", after {refused[-1].called.key} failed"
     if ran and ran[0].failed and all(e.n < ran[0].n for e in asked):
         return f", after {ran[0].request.name} failed ({ran[0].called.key})"
@@ -182,16 +183,14 @@ def _met_last(trace: Trace, turn: Turn) -> str:
     return ""
 
 
-def _is_confirmed(sending: Sending) -> bool:
-    return sending.answered is not None and sending.answered.outcome == "ok"
-
-
 def _sent_elsewhere(trace: Trace, refused: Sending) -> str:
     """The session that gets a reply which the outbox refused in its own, as by one list of what
     could not be sent."""
     text, session = squeeze(refused.request.text), refused.called.session
     for later in trace.sendings if text else ():
-        is_other = later.n > refused.n and later.called.session != session
+        where = later.called.session
+        is_own = later.ends_turn and any(where in trace.received[name] for name in later.named)
+        is_other = later.n > refused.n and where != session and not is_own
         if is_other and text in squeeze(later.request.text):
             key = later.called.key
             return f": {refused.called.key} failed, and {key} sends its words to another session"
