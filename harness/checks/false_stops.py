@@ -118,7 +118,7 @@ def _stops(trace: Trace, turn: Turn, ran: Mapping[str, int]) -> Iterator[_Stop]:
         for a in turn.asks
         if a.refused and is_valid_call(trace, a) and pretended(trace, a) is None
         and not was_left_to_the_user(turn, a) and not is_answered_before(turn, a.sent_n)
-        and not is_killed_between(trace, a.exchange.n, a.sent_n)
+        and not is_killed_between(trace, a.exchange.n, a.sent_n) and not _runs_beside(turn, a)
     ]  # fmt: skip
     # An agent that loops may be made to answer by a last request without tools; one that makes
     # progress is stopped by it in the middle of its work.
@@ -150,6 +150,13 @@ def _stop_of_another(trace: Trace, turn: Turn, until_n: int) -> str:
     others = (t for t in trace.turns.values() if t.session != turn.session)
     stopped = (t.session for t in others if turn.opened_n < t.cancelled_n < until_n)
     return next((f", after a cancel of {session}" for session in stopped), "")
+
+
+def _runs_beside(turn: Turn, ask: Ask) -> bool:
+    """Whether an equal call of the same answer ran: the model asked for both before it read."""
+    call = ask.use.name, canonical(ask.use.input)
+    runs = (a.execution for a in turn.asks if a.exchange is ask.exchange)
+    return any(run is not None and run.identity == call for run in runs)
 
 
 def _refused(trace: Trace, turn: Turn, ask: Ask) -> str:

@@ -46,6 +46,21 @@ def test_a_cached_result_of_an_earlier_turn_is_that_of_another_call() -> None:
     assert codes(result_carried(story.reply("two").final().end())) == ["result_carried.other"]
 
 
+@pytest.mark.parametrize(("said", "told"), [("fed", "fed"), ("", "(no output)")])
+@pytest.mark.parametrize("other", [True, False])
+def test_equal_calls_of_one_answer_may_have_one_run(said: str, told: str, other: bool) -> None:
+    """A run of another call, which is nearer and says the same, does not make it a stranger's."""
+    calls = [use("list", id="t1"), *[use("read", id="t2")] * other, use("list", id="t3")]
+    story = Story().turn("go").reply(*calls)
+    for _ in calls[1:]:
+        story.tool(said)
+    sent = [ToolResult(call.id, told) for call in calls]
+    past = [user("go"), Message("assistant", tuple(calls))]
+    history = story.reply("done", messages=[*past, Message("user", tuple(sent))]).final().end()
+    assert codes(result_carried(history)) == []
+    assert codes(no_false_stop(history)) == []
+
+
 @pytest.mark.parametrize("keeps", [False, True])
 def test_an_id_that_comes_again_takes_no_result_with_it(keeps: bool) -> None:
     """The next words join the message of the old result; only an agent that keeps the second call

@@ -13,6 +13,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import islice, pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
 from harness.checks.evidence.stored_messages import squeeze
@@ -263,13 +264,19 @@ def pretended(trace: Trace, ask: Ask) -> Pretended | None:
     if not text or ask.use.name in trace.profile.turn_ending_tools:
         return None
     call, called = (ask.use.name, canonical(ask.use.input)), ask.exchange.called
-    before = bisect_left(trace.executions, ask.sent_n, key=lambda run: run.n)
-    for run in reversed(trace.executions[max(before - OTHERS, 0) : before]):
-        if not run.failed and run.text.strip() == text:
-            where = run.called.session, run.called.turn
-            is_again = run.identity == call and where == (called.session, called.turn)
-            return None if is_again else Pretended(text, run)
-    return Pretended(text) if reads_as_success(ask.sent) else None
+    before = bisect_left(trace.executions, ask.sent_n, key=attrgetter("n"))
+    here = called.session, called.turn
+    runs = [run for run in trace.executions[max(before - OTHERS, 0) : before] if not run.failed]
+    own = (r for r in runs if r.identity == call and (r.called.session, r.called.turn) == here)
+    if any(text in (run.text.strip(), _sent_for(run)) for run in own):
+        return None
+    other = next((run for run in reversed(runs) if run.text.strip() == text), None)
+    return Pretended(text, other) if other or reads_as_success(ask.sent) else None
+
+
+def _sent_for(run: Execution) -> str:
+    """What the model was sent for a run: an agent has words of its own for an empty result."""
+    return run.ask.sent.text.strip() if run.ask and run.ask.sent else ""
 
 
 def _is_unknown(trace: Trace, ask: Ask) -> bool:

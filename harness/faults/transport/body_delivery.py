@@ -16,6 +16,8 @@ from harness.faults.shared.stream_events import closed, finishes, is_end, opened
 STAGE = "bytes"
 SEAMS = ("model", "provider")
 AFTER_END = ("content_length_too_large",)
+# Not byte by byte, for each segment passes the clock: a long run would exceed its limits.
+DRAWN = {"tiny_segments": ({"size_bytes": 19},)}
 
 
 _COMMENT = b": keep-alive\n\n"
