@@ -305,13 +305,11 @@ def _reply_twice(trace: Trace, turn: Turn) -> Iterator[Finding]:
     texts = [squeeze(m.text) if _is_reply(m) else "" for _, _, m in rows]
     said = Counter(squeeze(e.reply.text) for e in turn.exchanges if e.reply)
     # Replies to several messages that came in the turn are sendings of their turns.
+    begins_n = min([turn.opened_n, *(event.n for event, _, _ in rows[:1])])  # it may have waited
     ends_n = turn.settled_n or trace.events[-1].n
-    # Its message may have waited in other turns, whose rows stand here too.
-    begins_n = min([turn.opened_n, *(event.n for event, _, _ in rows[:1])])
     since, until = (bisect_left(trace.sendings, n, key=_by_n) for n in (begins_n, ends_n + 1))
     own = [s for s in trace.sendings[since:until] if s.called.session == turn.session]
-    told = Counter(squeeze(s.request.text) for s in own)
-    told |= Counter(squeeze(s.request.text) for s in turn.sendings)
+    told = Counter(squeeze(s.request.text) for s in {*own, *turn.sendings})
     if rows and not any(row.session for _, row, _ in rows):
         # A reader lets turns of several sessions be open: such rows may be those of another one.
         first = bisect_left(trace.exchanges, turn.opened_n, key=_by_n)

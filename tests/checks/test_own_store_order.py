@@ -326,13 +326,12 @@ def test_a_reply_that_a_reader_joins_to_a_call_without_its_result_is_stored() ->
 
 
 def test_replies_in_equal_words_to_messages_that_wait_are_each_stored_once() -> None:
-    """After a kill an agent closes two turns in the same words, while a third message waits."""
+    """After two kills an agent closes two turns in the same words, and then a third one begins."""
     story = Story(stores=False).turn("one", "m1").row(user("one"), labels=["m1"]).reply("1")
-    story.take("two", "m2", reader=True).take("last", "m3", reader=True)
+    story.take("two", "m2", reader=True).killed().take("last", "m3").killed()
     for name in ("m1", "m2"):
         story._name = name
         story.row(assistant("I was interrupted.")).say("I was interrupted.", "error")
-    story.reply("3", messages=[user("last")])
-    story._name = "m3"
+    story.take("last", "m3").reply("3", messages=[user("last")])
     story.row(user("last"), assistant("3"), labels=["m3", ""]).say("3")
     assert "reload_equivalence.duplicate" not in codes(reload_equivalence(story.end()))

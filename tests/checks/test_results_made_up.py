@@ -49,7 +49,7 @@ def test_a_cached_result_of_an_earlier_turn_is_that_of_another_call() -> None:
 @pytest.mark.parametrize(("said", "told"), [("fed", "fed"), ("", "(no output)")])
 @pytest.mark.parametrize("other", [True, False])
 def test_equal_calls_of_one_answer_may_have_one_run(said: str, told: str, other: bool) -> None:
-    """A run of another call, which is nearer and says the same, does not make it a stranger's."""
+    """A run of another call, which is nearer and says the same, does not make it that one's."""
     calls = [use("list", id="t1"), *[use("read", id="t2")] * other, use("list", id="t3")]
     story = Story().turn("go").reply(*calls)
     for _ in calls[1:]:
