@@ -42,15 +42,15 @@ def approval(history: History) -> Iterator[Finding]:
     the call's result lacks the user's reason for a denial, or a value that the user changed; or the
     result of a denied call is empty, or tells of a denial that the user did not give.
     `stopped`: the user stops the turn while its question is open and allows the call afterwards,
-    and the call runs in a later turn. `again`: an allowed call is asked about again
-    at once.
+    and the call runs in a later turn. `again`: a call that is allowed or denied is asked about
+    again at once.
 
-    Not a finding: a call of a tool that the user has always allowed in the session; the same call
-    that is asked about again after a denial, a wait or a start; a value that is converted as the
-    schema of the tool says; a denial of a call whose turn was stopped before it, or that came as
-    the agent was killed; another input that the model gave once it had read the user's answer. Runs
-    of one call beyond the first are those of `effect_once`. To fix it, keep an answer under the id
-    of its call, and take the input from it.
+    Not a finding: a call of a tool that the user has always allowed in the session; a call that the
+    model makes again after a denial; a second question after a wait or a start; a value that is
+    converted as the schema of the tool says; a denial of a call whose turn was stopped before it,
+    or that came as the agent was killed; another input that the model gave once it had read the
+    user's answer. Runs of one call beyond the first are those of `effect_once`. To fix it, keep an
+    answer under the id of its call, and take the input from it.
     Source: extra-org/extra#139, pydantic/pydantic-ai#3274.
     """
     trace = history.trace
@@ -89,16 +89,22 @@ def _asked_about_another(trace: Trace) -> Iterator[Finding]:
 
 
 def _asked_again(trace: Trace, ask: Ask) -> Iterator[Finding]:
-    """Yield a second question about an allowed call. An agent may have given up a wait for the
-    first answer, so only one that came at once counts."""
+    """Yield a second question about a call that is decided. An agent may have given up a wait for
+    the first answer, so only one that came at once counts."""
     for first, later in pairwise(ask.questions):
         answered, killed = first.answered, any(first.n < n < later.n for n in trace.kills)
         if answered is None or answered.outcome != "ok" or waited_ms(answered.steps) or killed:
             continue
         same = first.called.turn == later.called.turn
-        if same and first.is_allowed and first.request.input == later.request.input:
+        word = "allowed" if first.is_allowed else "denied" if _is_denied(first) else ""
+        if same and word and first.request.input == later.request.input:
             text = f"{later.called.key}: the user is asked again about {ask.use.name}, and had "
-            yield _finding("again", f"{text}allowed it", (first.n, later.n), ask.use.name)
+            yield _finding("again", f"{text}{word} it", (first.n, later.n), ask.use.name)
+
+
+def _is_denied(question: Question) -> bool:
+    said = question.approval
+    return said is not None and said.answer == "deny" and said.id == question.request.id
 
 
 def _judged(trace: Trace, run: Execution) -> Iterator[Finding]:

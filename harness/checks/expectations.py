@@ -71,7 +71,8 @@ def _outcome(history: History, expectation: Expect) -> Iterator[Finding]:
     is_policy |= found == "cancelled" and tool_steps.is_counted_otherwise(history.trace)
     if words is not None and found not in words and not is_policy:
         events = tuple(s.n for s in history.trace.sendings if s.ends_turn)[-1:]
-        text = f"the outcome is {found}, expected {' or '.join(words)}"
+        cause = unmet_faults.given_up(history.trace) if found == "failed_truthfully" else ""
+        text = f"{cause}the outcome is {found}, expected {' or '.join(words)}"
         yield Finding("expect.outcome", text, events or _end(history), cause=Cause(subject=found))
 
 
@@ -88,7 +89,7 @@ def _calls(history: History, expectation: Expect) -> Iterator[Finding]:
         bounds = _raised(bounds, max(more[name], tool_steps.more_rounds(trace, bounds.max or 0)))
         seen = {id(e.ask) for e in trace.executions if e.request.name == name}
         said = f" ({len(seen)} asked for by the model)" if 0 < len(seen) < len(numbers) else ""
-        unrun = tool_steps.first_unrun(trace, name) if len(numbers) < bounds.min else ""
+        unrun = unmet_faults.first_unrun(trace, name) if len(numbers) < bounds.min else ""
         yield from _bounds(name, numbers, bounds, _end(history), said, unrun)
 
 

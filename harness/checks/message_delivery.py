@@ -72,6 +72,7 @@ from harness.core.history.trace_fold import REACTION_MS
 from harness.core.values.calls import InboxRequest
 from harness.core.values.messages import canonical, with_marks
 from harness.core.values.verdict import Cause, Finding
+from harness.core.values.visible_text import SHOWN, abridged
 
 _STOPS = (CANCEL, KILL, LIMIT)
 """The excuses that end a turn from outside."""
@@ -146,7 +147,9 @@ def _in_request(trace: Trace, turn: Turn, answered: Answered) -> Iterator[Findin
     if not turn.main:
         is_open = turn.settled_by in _ORDERLY and not turn.sendings
         if is_open and not needs_nothing(trace, turn):
-            text = f"nothing is done about the message {name}{why_unanswered(trace, turn)}"
+            said = canonical(abridged(turn.text, SHOWN))
+            text = f"nothing is done about the message {name}, {said}"
+            text += why_unanswered(trace, turn)
             ends, cause = (opened, turn.settled_n), Cause(subject="turn")
             found = Finding("inbound_exactly_once.lost", text, ends, cause=cause)
             yield Case("nothing_done", [found], turn)
@@ -298,6 +301,8 @@ def _ended_again(trace: Trace, turn: Turn) -> Iterator[Finding]:
     elif again:
         same = "the same text" if first.request.text == second.request.text else "different texts"
         text = f"{turn.words} ends twice, with {same}{why_twice(turn)}"
+        if is_marked_copy(trace, first, again[0]):
+            text = f"{turn.words} sends its reply again after a start, and it had arrived before"
         yield Finding("outbound_once.twice", text, (first.n, second.n))
 
 

@@ -128,6 +128,11 @@ def test_an_answer_counts_for_the_call_that_it_names() -> None:
     assert _found(again) == []
 
 
+def test_what_the_user_has_denied_is_not_asked_again_at_once() -> None:
+    assert _found(_asked().ask("deny").ask("deny").refuse("Denied.")) == ["approval.again"]
+    assert _found(_asked().ask("expired").ask("deny").refuse("Denied.")) == []
+
+
 def test_what_the_user_has_allowed_is_not_asked_again() -> None:
     assert _found(_asked().ask().ask().tool("written")) == ["approval.again"]
     assert _found(_asked().ask(late_ms=0).tool("written")) == []

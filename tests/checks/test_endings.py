@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from harness import InboxItem, Scenario, Turn, run
 from harness.checks.conversation import history_faithful
 from harness.checks.false_stops import no_false_stop
 from harness.checks.truthfulness import truthful_outcome
+from harness.core.scenario.scenario import FaultSpec
 from harness.core.values.messages import ToolResult, assistant, results, user
 from tests.checks.histories import Story, codes, use
 
@@ -82,3 +86,34 @@ def test_a_limit_of_a_turn_does_not_run_on_over_the_turns() -> None:
     assert second(text=" ", kind="error", status="failed") == []
     first = Story().turn("one").say("Not configured.", "error", "failed")
     assert codes(no_false_stop(first.end())) == []
+
+
+def _resends(brief: Any) -> None:
+    """An agent that sends all that it has ever said again at a start, with a note."""
+    client, kept = brief.anthropic(), brief.session_dir
+    for path in sorted(kept.glob("*.txt")):
+        brief.send(f"(perhaps again) {path.read_text()}", in_reply_to=path.stem)
+    for message in brief.inbox():
+        asked = [{"role": "user", "content": message.text}]
+        text = client.messages.create(model="any", max_tokens=99, messages=asked).content[0].text
+        (kept / f"{message.id}.txt").write_text(text)
+        brief.send(text, in_reply_to=message.id)
+
+
+@pytest.mark.parametrize(
+    ("seam", "n", "is_found"),
+    [("outbox", 1, False), ("model", 2, True)],
+)
+def test_a_reply_that_had_arrived_before_the_session_went_on_is_not_sent_again(
+    seam: Any, n: int, is_found: bool
+) -> None:
+    scenario = Scenario(
+        name="killed",
+        inbox=(InboxItem(id="m1", text="Good morning."), InboxItem(id="m2", text="Good night.")),
+        script=(Turn(say="Good morning to you."), Turn(say="Sleep well.")),
+        faults=(FaultSpec(kind="gateway.killed", on=seam, when=n, settings={"at": "after"}),),
+    )
+    found = run(scenario, _resends, isolate=True).verdict.findings
+    again = [f.message for f in found if f.code == "outbound_once.twice"]
+    words = "turn 1 of main sends its reply again after a start, and it had arrived before"
+    assert again == [words] * is_found

@@ -45,6 +45,16 @@ def test_calls_are_counted(calls: dict[str, Any], count: int) -> None:
     assert codes(expect(_once(_story(calls=calls)).end())) == ["expect.calls"] * count
 
 
+@pytest.mark.parametrize(("tries", "told"), [(1, True), (2, False)])
+def test_a_failure_in_passing_without_another_try_is_told_first(tries: int, told: bool) -> None:
+    story = _story(outcome="completed").turn("go")
+    for _ in range(tries):
+        story.fail(529)
+    (finding,) = expect(story.final("Sorry.", "failed").end())
+    words = "main/model#1 failed in passing, and is not tried again: the outcome is "
+    assert finding.message.startswith(words) is told
+
+
 def test_a_call_that_never_runs_is_told_with_the_request_that_asks_for_it_again() -> None:
     story = _story(calls={"tool": {"list": {"min": 1}}}).turn("go").reply(use("list"))
     story.reply("x", messages=[user("go")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.append_only import append_only_prefix
+from harness.checks.evidence.carried_words import changed_to
 from harness.checks.message_delivery import inbound_exactly_once
 from harness.checks.prompt_size import compaction_preserves
 from harness.checks.reply_content import reply_carried
@@ -107,3 +108,8 @@ def test_a_system_text_that_is_gone_after_a_compaction_is_told_as_a_whole() -> N
     found = compaction_preserves(story.reply("2", messages=[user("one")]).final().end())
     words = "the system text is gone after the compaction"
     assert [f.message for f in found] == [f"main/model#3: {words}"]
+
+
+def test_another_unicode_form_of_the_letters_is_told() -> None:
+    told = changed_to("Is a cafe\u0301 open?", "Is a caf\xe9 open?")
+    assert told.startswith("is in another Unicode form: it was 'Is a cafe\\u0301")

@@ -117,6 +117,9 @@ def changed_to(was: str, now: str) -> str:
     was, now = (" ".join(text.split()) for text in (was, now))
     now = now[max(now.find(was[:BEGINNING]), 0) :]
     start = max(_shared(was, now) - _SHOWN // 4, 0)
+    if unicodedata.normalize("NFC", was) == unicodedata.normalize("NFC", now):
+        codes = (ascii(abridged(text[start:], _SHOWN)) for text in (was, now))
+        return "is in another Unicode form: it was {}, and is {}".format(*codes)
     if now and was.startswith(now):
         return f"is cut, and its last {len(was) - len(now)} of {len(was)} characters are gone"
     if now and was.endswith(now):

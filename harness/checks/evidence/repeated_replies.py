@@ -73,13 +73,19 @@ def shown_again(turn: Turn) -> Iterator[tuple[Sending, Sending]]:
 
 def may_repeat(trace: Trace, turn: Turn, later: Sending) -> bool:
     """Whether a second ending is allowed. It repeats the first after a kill, or after the outbox's
-    answer was lost, and adds a note to it. Or the first could not be stored before a kill."""
-    first = turn.endings[0]
+    answer was lost, and adds a note to it. Or the first could not be stored before a kill. An agent
+    whose store works knows of a reply that had arrived before the session went on."""
+    first, old = turn.endings[0], [e for e in turn.endings if e.n < later.n][-1]
     meant = next(s for s in turn.sendings if s.request.kind in ENDINGS)
     killed = is_killed_between(trace, first.n, later.n)
     is_whole = squeeze(first.request.text) in squeeze(later.request.text)
-    said = (killed or _is_unconfirmed(first)) and _adds_to(meant, later) and is_whole
+    is_doubtful = is_unsure(trace, old) or (killed and _has_store_failed(trace))
+    said = is_doubtful and _adds_to(meant, later) and is_whole
     return said or (killed and turn.store_failed)
+
+
+def _has_store_failed(trace: Trace) -> bool:
+    return any(a.seam == "store" and a.outcome != "ok" for a in trace.answers)
 
 
 def is_kept_back(trace: Trace, turn: Turn) -> bool:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from itertools import islice
 from typing import NamedTuple
 
 from harness.checks.evidence.tool_inputs import is_empty
@@ -370,17 +369,3 @@ def are_told_apart(exchange: Exchange) -> bool:
     would not find their calls; those of Gemini need no ids."""
     ids = [use.id for use in exchange.reply.tool_uses] if exchange.reply else []
     return exchange.called.provider == "gemini" or (all(ids) and len({*ids}) == len(ids))
-
-
-def first_unrun(trace: Trace, name: str) -> str:
-    """The first call of a tool that the model made and that never ran, and the request that asks
-    for it again, in words."""
-    asks = (ask for turn in trace.turns.values() for ask in turn.asks if ask.use.name == name)
-    made = next((ask.exchange for ask in asks if ask.execution is None), None)
-    if made is None:
-        return ""
-    session = made.called.session
-    later = (e for e in trace.exchanges if e.n > made.n and e.called.session == session)
-    again = next((e for e in islice(later, 1) if e.whole == made.whole), None)
-    asked = f", and {again.called.key} asks the same again" if again else ""
-    return f"the call of {name} in {made.called.key} never runs{asked}: "

@@ -1,4 +1,4 @@
-"""What a run had where an armed fault found nothing to bend.
+"""What a run had where a fault found nothing to bend, or an expectation is not met.
 
 A fault that never fired is a mistake of the test more often than of the agent. It waits for a
 later call, for a stream where the client asks for plain answers, or for a tool that is not called.
@@ -8,7 +8,9 @@ The finding says what came, so that a reader sees which.
 from __future__ import annotations
 
 from collections import Counter
+from itertools import islice
 
+from harness.checks.evidence.turn_outcomes import claimed
 from harness.core.history.exchanges import Exchange
 from harness.core.history.trace import Trace
 from harness.core.values.plans import Sent
@@ -69,3 +71,32 @@ def _tools(trace: Trace) -> str:
 
 def _number(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def first_unrun(trace: Trace, name: str) -> str:
+    """The first call of a tool that the model made and that never ran, and the request that asks
+    for it again, in words."""
+    asks = (ask for turn in trace.turns.values() for ask in turn.asks if ask.use.name == name)
+    made = next((ask.exchange for ask in asks if ask.execution is None), None)
+    if made is None:
+        return ""
+    session = made.called.session
+    later = (e for e in trace.exchanges if e.n > made.n and e.called.session == session)
+    again = next((e for e in islice(later, 1) if e.whole == made.whole), None)
+    asked = f", and {again.called.key} asks the same again" if again else ""
+    return f"the call of {name} in {made.called.key} never runs{asked}: "
+
+
+def given_up(trace: Trace) -> str:
+    """The request that failed in passing, and whose turn ended without another try, in words."""
+    for turn in trace.turns.values():
+        *earlier, last = turn.main or (None,)
+        if (
+            last is None
+            or not last.transient
+            or any(claimed(e) == "completed" for e in turn.endings)
+        ):
+            continue
+        if turn.endings and all(e is None or e.content != last.content for e in earlier):
+            return f"{last.called.key} failed in passing, and is not tried again: "
+    return ""
