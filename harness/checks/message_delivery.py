@@ -72,7 +72,6 @@ from harness.core.history.trace_fold import REACTION_MS
 from harness.core.values.calls import InboxRequest
 from harness.core.values.messages import canonical, with_marks
 from harness.core.values.verdict import Cause, Finding
-from harness.core.values.visible_text import SHOWN, abridged
 
 _STOPS = (CANCEL, KILL, LIMIT)
 """The excuses that end a turn from outside."""
@@ -147,8 +146,7 @@ def _in_request(trace: Trace, turn: Turn, answered: Answered) -> Iterator[Findin
     if not turn.main:
         is_open = turn.settled_by in _ORDERLY and not turn.sendings
         if is_open and not needs_nothing(trace, turn):
-            said = canonical(abridged(turn.text, SHOWN))
-            text = f"nothing is done about the message {name}, {said}"
+            text = f"nothing is done about the message {name}, {turn.text[:60]!r}"
             text += why_unanswered(trace, turn)
             ends, cause = (opened, turn.settled_n), Cause(subject="turn")
             found = Finding("inbound_exactly_once.lost", text, ends, cause=cause)
@@ -158,9 +156,8 @@ def _in_request(trace: Trace, turn: Turn, answered: Answered) -> Iterator[Findin
         return  # an unreadable request may hold the message
     newest = newest_text(first := turn.readable[0])
     said, sent = squeeze(turn.text), squeeze(newest)
-    is_there = said in sent or is_cut_with_notice(said, sent)
-    is_there = is_there or squeeze(with_marks(turn.text)) in sent
-    is_there = is_there or squeeze(canonical(turn.text)[1:-1]) in sent  # a field of JSON
+    forms = (said, squeeze(with_marks(turn.text)), squeeze(canonical(turn.text)[1:-1]))  # as JSON
+    is_there = is_cut_with_notice(said, sent) or any(form in sent for form in forms)
     if not is_there and not answers_question(trace, turn, first):
         rule, text = _misplaced(trace, turn, first, newest)
     elif is_there and "\n" in turn.text.strip() and is_reflowed(turn.text, newest):

@@ -13,7 +13,7 @@ from harness.checks.message_delivery import inbound_exactly_once, outbound_once
 from tests.checks.histories import Story
 
 SEAMS = ("model", "inbox", "outbox")
-NOTHING, THING = "nothing is done about the message", '"another thing"'
+NOTHING, THING = "nothing is done about the message", "'another thing'"
 
 
 def _second_chat(session: str, name: str) -> str:
