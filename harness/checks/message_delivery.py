@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
-from harness.checks.evidence.carried_words import changed_to, is_changed, is_cut_with_notice
+from harness.checks.evidence.carried_words import changed_to, is_changed, is_held
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import (
     BLANK,
@@ -70,7 +70,6 @@ from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
 from harness.core.history.trace_fold import REACTION_MS
 from harness.core.values.calls import InboxRequest
-from harness.core.values.messages import canonical, with_marks
 from harness.core.values.verdict import Cause, Finding
 
 _STOPS = (CANCEL, KILL, LIMIT)
@@ -155,9 +154,7 @@ def _in_request(trace: Trace, turn: Turn, answered: Answered) -> Iterator[Findin
     if not turn.readable:
         return  # an unreadable request may hold the message
     newest = newest_text(first := turn.readable[0])
-    said, sent = squeeze(turn.text), squeeze(newest)
-    forms = (said, squeeze(with_marks(turn.text)), squeeze(canonical(turn.text)[1:-1]))  # as JSON
-    is_there = is_cut_with_notice(said, sent) or any(form in sent for form in forms)
+    is_there = is_held(turn.text, squeeze(newest))
     if not is_there and not answers_question(trace, turn, first):
         rule, text = _misplaced(trace, turn, first, newest)
     elif is_there and "\n" in turn.text.strip() and is_reflowed(turn.text, newest):

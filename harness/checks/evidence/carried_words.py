@@ -33,6 +33,7 @@ from harness.core.values.messages import (
     ToolUse,
     canonical,
     side,
+    with_marks,
 )
 from harness.core.values.verdict import Finding
 from harness.core.values.visible_text import abridged
@@ -193,6 +194,15 @@ def is_cut_with_notice(said: str, sent: str) -> bool:
 def _shared(one: str, other: str) -> int:
     """The length of the beginning that two texts share."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def is_held(text: str, sent: str) -> bool:
+    """Whether a text without white space holds another one: as it is, cut with a notice, without
+    halves of characters, or as a field of JSON."""
+    said = squeeze(text)
+    if said in sent or is_cut_with_notice(said, sent):
+        return True
+    return squeeze(with_marks(text)) in sent or squeeze(canonical(text)[1:-1]) in sent
 
 
 def begins_or_ends(said: str, words: str) -> bool:
