@@ -46,6 +46,7 @@ from harness.checks.evidence.repeated_replies import (
     may_repeat,
     shown_again,
 )
+from harness.checks.evidence.seen_rows import since
 from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import (
     Answered,
@@ -183,7 +184,8 @@ def _misplaced(trace: Trace, turn: Turn, exchange: Exchange, newest: str) -> tup
     before = trace.turns.get((turn.session, turn.number - 1))
     is_older = before is not None and before.text.strip() in newest and before.text.strip() != ""
     if is_older or not is_changed(turn.text, newest):
-        return "lost", "is not in the first request of its turn"
+        ended = since(trace, (turn.session, turn.number - 1), exchange.n)
+        return "lost", f"is not in the first request of its turn{ended}"
     return "changed", changed_to(turn.text, newest)
 
 

@@ -113,3 +113,14 @@ def test_a_system_text_that_is_gone_after_a_compaction_is_told_as_a_whole() -> N
 def test_another_unicode_form_of_the_letters_is_told() -> None:
     told = changed_to("Is a cafe\u0301 open?", "Is a caf\xe9 open?")
     assert told.startswith("is in another Unicode form: it was 'Is a cafe\\u0301")
+
+
+def test_a_message_that_is_lost_after_a_turn_that_failed_is_told_with_it() -> None:
+    story = Story(seams=NO_STORE).turn("one").reply("1").final("Sorry.", "failed").turn("two")
+    (finding,) = (
+        f
+        for f in inbound_exactly_once(story.reply("2", messages=[user("other")]).final().end())
+        if f.code == "inbound_exactly_once.lost"
+    )
+    words = "the message m2 is not in the first request of its turn, after turn 1 of main failed"
+    assert finding.message == f"main/model#2: {words}"
