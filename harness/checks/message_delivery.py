@@ -144,7 +144,7 @@ def _in_request(trace: Trace, turn: Turn, answered: Answered) -> Iterator[Findin
     assert turn.delivery is not None
     name, opened = turn.delivery.inbound.id, turn.delivery.n
     if not turn.main:
-        is_open = turn.settled_by in _ORDERLY and not turn.sendings
+        is_open = turn.settled_by in _ORDERLY and not (turn.sendings or turn.redelivery)
         if is_open and not needs_nothing(trace, turn):
             text = f"nothing is done about the message {name}, {turn.text[:60]!r}"
             text += why_unanswered(trace, turn)

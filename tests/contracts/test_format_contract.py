@@ -12,30 +12,11 @@ from harness import InputError, Message, Text
 from harness.contracts import check_format
 from harness.recordings import Format, Recording, Transcript, formats
 from tests.contracts.amount import EXAMPLES
-from tests.recordings import documents, test_session_formats
-from tests.recordings.cassettes import DIALECTS
-from tests.recordings.readers import (
-    test_aider,
-    test_genai_replay,
-    test_httprr,
-    test_inspect_ai,
-    test_openhands,
-)
+from tests.recordings.format_samples import SAMPLES
 
 pytestmark = pytest.mark.hypothesis
 
 FORMATS = formats()
-SAMPLES: dict[str, list[bytes]] = {name: [] for name in FORMATS}
-for _name, _sample in documents.SAMPLES.values():
-    SAMPLES[_name].append(_sample)
-for _name, _samples in test_session_formats.SAMPLES.items():
-    SAMPLES[_name] += _samples
-SAMPLES["vcr"] += DIALECTS.values()
-SAMPLES["aider"].append(test_aider.CHAT)
-SAMPLES["genai_replay"].append(test_genai_replay.WHOLE)
-SAMPLES["httprr"].append(test_httprr.WHOLE)
-SAMPLES["inspect_ai"].append(test_inspect_ai.archive(test_inspect_ai.sample()))
-SAMPLES["openhands"].append(test_openhands.trajectory(*test_openhands.TURN))
 
 
 def test_each_format_has_a_sample() -> None:

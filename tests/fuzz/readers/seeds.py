@@ -12,7 +12,8 @@ from typing import Any
 
 from tests.files.test_profile_file import TOML, YAML
 from tests.recordings import documents
-from tests.recordings.readers import test_claude_stream, test_inspect_ai
+from tests.recordings.format_samples import SAMPLES
+from tests.recordings.readers import test_inspect_ai
 from tests.transports.every_server import SEAMS
 
 ROOT = Path(__file__).parents[3]
@@ -118,8 +119,7 @@ def _recordings() -> Iterator[bytes]:
     yield json.dumps({"session_id": "s", "schema_version": "ATIF-v1.4", "agent": {"name": "x"},
                       "steps": [step, step]}).encode()  # fmt: skip
     yield from (line.encode() for line in _STREAMS.values())
-    yield from (data for _, data in documents.SAMPLES.values())
-    yield test_claude_stream.stream(*test_claude_stream.RUN)
+    yield from (data for samples in SAMPLES.values() for data in samples)
     yield test_inspect_ai.archive(test_inspect_ai.sample(), test_inspect_ai.sample(2))
 
 
