@@ -120,8 +120,8 @@ def test_the_reply_about_a_stop_may_answer_what_came_before_it() -> None:
 def test_a_steered_message_that_a_stop_loses_is_told_as_such() -> None:
     first = steered(DropsWhatItDrained, STOPPED).verdict.failing[0]
     assert first.message == (
-        "nothing is done about the message m2: it came before the stop of turn 1 of main, and was"
-        " lost with it"
+        "nothing is done about the message m2, 'Rather one.': it came before the stop of turn 1 of"
+        " main, and was lost with it"
     )
 
 
