@@ -79,14 +79,16 @@ class CallPairing:
             for use in node.calls:
                 asked[use.id] = self._meant(use).name
             for result in node.results:
-                asks = self._of(result.id, exchange.called.session)
+                # A log may give one id to each of a thousand calls: those with a result come first.
                 # An older call of the list may have the id of one that the request leaves out.
-                asks = [
+                waits = (
                     a
-                    for a in asks
-                    if id(a) not in others and asked.get(result.id, a.use.name) in _names(a)
-                ]
-                waits = (a for a in asks if not (a.sent or self._is_told_again(node, a)))
+                    for a in self._of(result.id, exchange.called.session)
+                    if not a.sent
+                    and id(a) not in others
+                    and asked.get(result.id, a.use.name) in _names(a)
+                    and not self._is_told_again(node, a)
+                )
                 ask = renamed.get(result.id) or next(waits, None)
                 if ask is not None and ask.sent is None:
                     ask.sent, ask.sent_n = result, exchange.n

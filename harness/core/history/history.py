@@ -54,7 +54,7 @@ class History:
 
     `sink` receives each event at once, for worlds that must write the file before a step is carried
     out. `log` stores the events; the default is memory. `fault_layers` maps the faults of plug-ins
-    to their layers, by kind.
+    to their layers, by kind. `last_said` is the digest of what the model said last, by session.
     """
 
     def __init__(
@@ -66,6 +66,7 @@ class History:
         self._sink = sink
         self._append = self.events.append if sink is None else self._append_and_tell
         self.fault_layers: dict[str, str] = {}
+        self.last_said: dict[str, str] = {}
         self._trace: tuple[int, Trace] = (-1, Trace())
         self._marks = set[tuple[str, int, MarkKind, str, bool | None]]()
 
@@ -207,6 +208,8 @@ class History:
         return event
 
     def _see_answered(self, event: Answered) -> None:
+        if event.seam == "model" and event.blocks:
+            self.last_said[event.session] = event.blocks
         said = self.messages.get(event.blocks) if event.blocks and event.complete else None
         asks = tuple(use.id for use in said.tool_uses) if said else ()
         turn, error = event.script_turn, event.error

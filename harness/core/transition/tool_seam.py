@@ -79,7 +79,7 @@ def spread(
     answer = plan[-1] if plan else None
     if not isinstance(answer, Answer) or any(isinstance(step, Wait) for step in plan):
         return plan
-    if len(tuple(last_uses(history, call.session))) < 2:
+    if len(last_uses(history, call.session)) < 2:
         return plan
     wait_ms = 1 if at_once else draws.random("arrival", call.key).randint(1, SPREAD_MS)
     return (*plan[:-1], Wait(wait_ms), answer)
@@ -91,7 +91,7 @@ def meant_call(history: History, names: ToolNames, request: ToolRequest, session
     An id that occurs several times in the answer is open until that many calls with it have run.
     """
     past = history.past
-    uses = list(last_uses(history, session or past.working_session))
+    uses = last_uses(history, session or past.working_session)
     asked = Counter(use.id for use in uses)
     ran = Counter(_runs_since_answer(history)) if len(asked) < len(uses) else Counter[str]()
     waiting = [
@@ -106,7 +106,7 @@ def meant_call(history: History, names: ToolNames, request: ToolRequest, session
 
 def place_of(history: History, names: ToolNames, request: ToolRequest, session: str) -> str:
     """A text by which calls sort in the order of the model's answer, then by what they ask."""
-    uses = list(last_uses(history, session or history.past.working_session))
+    uses = last_uses(history, session or history.past.working_session)
     for place, use in enumerate(uses):
         by_input = names.meant_by(use.name) == request.name and use.input == request.input
         if use.id == request.id if request.id else by_input:
@@ -123,11 +123,7 @@ def _runs_since_answer(history: History) -> Iterator[str]:
             yield event.request.id
 
 
-def last_uses(history: History, session: str) -> Iterator[ToolUse]:
-    """The calls of the session's last answer with calls."""
-    for event in reversed(history.events):
-        if not isinstance(event, Answered) or not event.blocks:
-            continue
-        if event.seam == "model" and event.session == session:
-            yield from history.messages[event.blocks].tool_uses
-            return
+def last_uses(history: History, session: str) -> tuple[ToolUse, ...]:
+    """The calls of the session's last answer that says something."""
+    said = history.last_said.get(session)
+    return history.messages[said].tool_uses if said else ()
