@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from harness import InboxItem, Message, Run, Scenario, Text, ToolScript, ToolTurn, Turn, run
+from harness.checks.message_delivery import inbound_exactly_once
 from harness.checks.stored_session import reload_equivalence
 from harness.core.scenario.scenario import Expect, FaultSpec
 from harness.core.values.profile import Profile
@@ -293,3 +294,12 @@ def test_other_finals_are_stored(status: str) -> None:
 
 def user_row(text: str) -> Message:
     return Message("user", (Text(text),))
+
+
+@pytest.mark.parametrize(("name", "found"), [("m1", False), ("m2", True)])
+def test_a_blank_message_that_comes_again_with_words_may_be_dropped(name: str, found: bool) -> None:
+    """It was answered under its id, and the channel brings that id again."""
+    story = Story(seams=("model", "inbox", "outbox")).turn(" ", "m1").final("It is empty.")
+    story.take("a long text", name)
+    history = story.turn("two", "m3").reply("2").final().end()
+    assert ("inbound_exactly_once.lost" in codes(inbound_exactly_once(history))) is found
