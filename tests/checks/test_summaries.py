@@ -108,6 +108,7 @@ def test_the_blocks_of_an_answer_may_be_joined(end: str, found: list[str]) -> No
         ([*LINES[:3], f"Tool: {LIFT[:24]} [... cut ...] {LIFT[-20:]}", KNOWN], []),
         ([*LINES[:3], f"Tool: {LIFT[:11]} [... cut ...] {LIFT[20:]}", KNOWN], []),
         (["[150 characters cut]" + "\n".join(LINES)[150:]], []),
+        (["[150 characters left out] 8z9BEEmcMp", *LINES[4:]], []),
         ([*LINES[:3], "Tool: It has one.", KNOWN], ["summary_informed.rest"]),
     ],
 )

@@ -168,10 +168,10 @@ class Change:
 
     @cached_property
     def _is_noted(self) -> bool:
-        """Whether the requests for summaries say more often than the one before, or at another
-        place of its words, that something was left out."""
+        """Whether the requests for summaries say, in words or at a place that the one before had
+        not, that something was left out. A notice of that one may itself be left out."""
         shown, before = self.shown.text, text_of(self.history, self.before)
-        if _marks(shown) > _marks(before):
+        if _marks(shown) - _marks(before):
             return True
         words = squeeze(before)
         return any(_is_new(mark, shown, words) for mark in _MARK.finditer(shown))
@@ -317,6 +317,8 @@ _CUT = (
 _NOTICE = re.compile(rf"{_CUT}|\d ?more|\d ?char|\d ?byte|\d ?token", re.IGNORECASE)
 _MARK = re.compile(rf"…|\.\.\.|[\[(<*][^\])>\n]{{0,80}}?(?:{_CUT})", re.IGNORECASE)
 
+_NUMBER = re.compile(r"\d+")
+
 _NEAR = 60
 """How many characters, without white space, lie between a cut and its notice at most."""
 
@@ -350,6 +352,6 @@ def _is_told(said: str, shown: str) -> bool:
     return _NOTICE.search(sent[at + kept : at + kept + _NEAR]) is not None
 
 
-def _marks(text: str) -> int:
-    """How often a text says that something was left out."""
-    return len(_MARK.findall(text))
+def _marks(text: str) -> Counter[str]:
+    """What a text says of what was left out, without the numbers, and how often."""
+    return Counter(_NUMBER.sub("#", mark) for mark in _MARK.findall(text))
