@@ -24,6 +24,7 @@ from harness.checks.evidence.excuses import (
     TAKEN,
     Case,
     Marks,
+    dies_at_once,
     is_excused,
 )
 from harness.checks.evidence.messages_in_turn import (
@@ -364,7 +365,8 @@ def _is_after_cancel(trace: Trace, turn: Turn, crossing: Crossing) -> bool:
     """Whether the agent had seen the cancel. A pushed one may have crossed a call in transit. One
     that a reader took may too, until it asks again, and at that instant: its thread may wait."""
     taken, at_ms = trace.events[turn.cancelled_n - 1], crossing.called.at_ms
-    if crossing.n <= turn.cancelled_n or at_ms < turn.cancel_met_ms:
+    is_before = crossing.n <= turn.cancelled_n or at_ms < turn.cancel_met_ms
+    if is_before or dies_at_once(trace, taken.n) < crossing.n:
         return False
     if at_ms >= taken.at_ms + REACTION_MS or not _takes_beside(trace, taken):
         return True

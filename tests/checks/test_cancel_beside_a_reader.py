@@ -9,6 +9,7 @@ import pytest
 
 from harness.checks.evidence.messages_in_turn import came_in_turn
 from harness.checks.message_delivery import cancel_honoured, outbound_once
+from harness.core.values.messages import user
 from tests.checks.histories import Story, codes, use
 
 
@@ -43,6 +44,18 @@ def test_a_cancel_that_the_reader_holds_for_long_is_seen() -> None:
 def test_a_cancel_that_the_agent_asked_for_itself_is_seen() -> None:
     story = _cancelled(by_reader=False).reply("1").final()
     assert codes(cancel_honoured(_asks_again(story).end())) == ["cancel_honoured.request"]
+
+
+@pytest.mark.parametrize(("stores", "found"), [(False, []), (True, ["cancel_honoured.request"])])
+def test_a_stop_that_a_kill_took_at_once_is_known_to_no_later_life(
+    stores: bool, found: list[str]
+) -> None:
+    """An agent that has written since it saw the stop could have kept it."""
+    story = _cancelled(by_reader=False)
+    if stores:
+        story.row(user("I was stopped."))
+    history = story.killed().reply("1", stop="end_turn").final().end()
+    assert codes(cancel_honoured(history)) == found
 
 
 @pytest.mark.parametrize(("text", "found"), [("", []), ("two", ["inbound_exactly_once.late"])])

@@ -13,12 +13,13 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from itertools import islice
 
 import msgspec
 
 from harness.checks.evidence.stored_messages import written_by_another
 from harness.checks.evidence.turn_outcomes import is_over_window, taken_turns
-from harness.core.history.events import Accepted
+from harness.core.history.events import Accepted, Called, Stored
 from harness.core.history.exchanges import Exchange
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.verdict import Finding
@@ -130,6 +131,15 @@ def may_begin_again(trace: Trace, turn: Turn, failed: Exchange, again: Exchange)
 def is_killed_between(trace: Trace, first_n: int, last_n: int) -> bool:
     """Whether the agent was killed between two events."""
     return bisect(trace.kills, first_n) != bisect(trace.kills, last_n)
+
+
+def dies_at_once(trace: Trace, n: int) -> int:
+    """The kill behind an event after which the agent did nothing, so that it kept nothing of it;
+    `NEVER` without one."""
+    place = bisect(trace.kills, n)
+    kill_n = trace.kills[place] if place < len(trace.kills) else NEVER
+    done = islice(trace.events, n, kill_n - 1) if kill_n < NEVER else ()
+    return NEVER if any(isinstance(event, (Called, Stored)) for event in done) else kill_n
 
 
 def _is_shared(marks: Marks, case: Case) -> bool:
