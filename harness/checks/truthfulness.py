@@ -321,7 +321,8 @@ def _rows(trace: Trace, session: str, after_n: int, until_n: int) -> Iterator[tu
             return
         if event.session in ("", session):
             for row in event.added:
-                yield event.n, trace.messages.get(row.digest, Message("user"))
+                if row.session in ("", session):
+                    yield event.n, trace.messages.get(row.digest, Message("user"))
 
 
 def _is_part(row: Message, said: str) -> bool:

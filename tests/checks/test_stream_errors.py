@@ -80,6 +80,14 @@ def test_half_a_call_is_not_stored_as_one_that_ran(told: str, rules: list[str]) 
     assert _asked_again(world) == rules
 
 
+@pytest.mark.parametrize(("session", "found"), [("main", 1), ("side", 0), ("", 1)])
+def test_a_row_of_another_session_keeps_no_part_of_this_answer(session: str, found: int) -> None:
+    """Another chat got the same words whole, and the same look at the store shows its row."""
+    world = _broken()
+    world.row(assistant(PART), session=session)
+    assert len(list(stream_error_handled(world.reply(WHOLE).final().end()))) == found
+
+
 def test_a_part_may_be_stored_with_a_mark() -> None:
     assert _asked_again(_broken().row(assistant(f"{PART} [broken off]"))) == []
 
