@@ -368,10 +368,9 @@ def _is_after_cancel(trace: Trace, turn: Turn, crossing: Crossing) -> bool:
     is_before = crossing.n <= turn.cancelled_n or at_ms < turn.cancel_met_ms
     if is_before or dies_at_once(trace, taken.n) < crossing.n:
         return False
-    if at_ms >= taken.at_ms + REACTION_MS or not _takes_beside(trace, taken):
-        return True
+    is_seen = at_ms >= taken.at_ms + REACTION_MS or not _takes_beside(trace, taken)
     later = islice(trace.events, taken.n, crossing.n) if at_ms > taken.at_ms else ()
-    return any(map(_by_reader, later))
+    return is_seen or any(map(_by_reader, later))
 
 
 def _takes_beside(trace: Trace, taken: AnyEvent) -> bool:
