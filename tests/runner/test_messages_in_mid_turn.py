@@ -195,7 +195,7 @@ def test_a_message_that_is_taken_and_forgotten_is_lost(reader: str, policy: Inbo
 )
 def test_a_message_that_is_put_into_the_past_is_told_as_such(does: str, words: str) -> None:
     found = [f.message for f in inbound_exactly_once(played("thread", does, "steer")[0])]
-    assert found[0] == f"nothing is done about the message m2{words}"
+    assert found[0] == f"nothing is done about the message m2, 'Rather one.'{words}"
 
 
 @pytest.mark.parametrize(
