@@ -156,7 +156,7 @@ def _in_request(trace: Trace, turn: Turn, answered: Answered) -> Iterator[Findin
     if not turn.readable:
         return  # an unreadable request may hold the message
     newest = newest_text(first := turn.readable[0])
-    is_there = is_held(turn.text, squeeze(newest))
+    is_there = squeeze(turn.text) in (sent := squeeze(newest)) or is_held(turn.text, sent)
     if not is_there and not answers_question(trace, turn, first):
         rule, text = _misplaced(trace, turn, first, newest)
     elif is_there and "\n" in turn.text.strip() and is_reflowed(turn.text, newest):

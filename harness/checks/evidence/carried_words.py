@@ -197,10 +197,9 @@ def _shared(one: str, other: str) -> int:
 
 
 def is_held(text: str, sent: str) -> bool:
-    """Whether a text without white space holds another one: as it is, cut with a notice, without
-    halves of characters, or as a field of JSON."""
-    said = squeeze(text)
-    if said in sent or is_cut_with_notice(said, sent):
+    """Whether a text without white space holds another one that was changed on the way: cut with a
+    notice, without halves of characters, or as a field of JSON."""
+    if is_cut_with_notice(squeeze(text), sent):
         return True
     return squeeze(with_marks(text)) in sent or squeeze(canonical(text)[1:-1]) in sent
 

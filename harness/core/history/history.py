@@ -54,7 +54,7 @@ class History:
 
     `sink` receives each event at once, for worlds that must write the file before a step is carried
     out. `log` stores the events; the default is memory. `fault_layers` maps the faults of plug-ins
-    to their layers, by kind. `last_said` is the digest of what the model said last, by session.
+    to their layers, by kind.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class History:
         self._sink = sink
         self._append = self.events.append if sink is None else self._append_and_tell
         self.fault_layers: dict[str, str] = {}
-        self.last_said: dict[str, str] = {}
+        self.last_said: dict[str, str] = {}  # digests, by session
         self._trace: tuple[int, Trace] = (-1, Trace())
         self._marks = set[tuple[str, int, MarkKind, str, bool | None]]()
 
