@@ -79,13 +79,15 @@ def may_repeat(trace: Trace, turn: Turn, later: Sending) -> bool:
     meant = next(s for s in turn.sendings if s.request.kind in ENDINGS)
     killed = is_killed_between(trace, first.n, later.n)
     is_whole = squeeze(first.request.text) in squeeze(later.request.text)
-    is_doubtful = is_unsure(trace, old) or (killed and _has_store_failed(trace))
+    is_doubtful = is_unsure(trace, old) or (killed and _may_have_forgotten(trace))
     said = is_doubtful and _adds_to(meant, later) and is_whole
     return said or (killed and turn.store_failed)
 
 
-def _has_store_failed(trace: Trace) -> bool:
-    return any(a.seam == "store" and a.outcome != "ok" for a in trace.answers)
+def _may_have_forgotten(trace: Trace) -> bool:
+    """Whether the store failed, or was damaged: an older file holds no reply that came after it."""
+    failed = (a for a in trace.answers if a.seam == "store" and a.outcome != "ok")
+    return bool(trace.damages) or any(failed)
 
 
 def is_kept_back(trace: Trace, turn: Turn) -> bool:
