@@ -40,7 +40,8 @@ def test_reference_passes_under_an_overlay(scenario: Scenario, overlay: str) -> 
         pytest.skip("the overlay answers the call for which the scenario forbids something")
     verdict = run(with_overlay(scenario, OVERLAYS[overlay], overlay), agent).verdict
     assert [f"{f.code}: {f.message}" for f in verdict.findings] == []
-    assert verdict.verdict == "pass"
+    if verdict.verdict != "pass":  # a tool of the agent's own, which this one has not
+        assert verdict.verdict == run(scenario, agent).verdict.verdict == "not_applicable"
 
 
 def test_a_wrong_agent_still_fails_under_an_overlay() -> None:
