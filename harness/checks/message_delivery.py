@@ -42,9 +42,9 @@ from harness.checks.evidence.messages_in_turn import (
 from harness.checks.evidence.repeated_replies import (
     is_kept_back,
     is_marked_copy,
-    is_unconfirmed,
     is_unsure_copy,
     may_repeat,
+    outbox_was_silent,
     shown_again,
 )
 from harness.checks.evidence.seen_rows import since
@@ -267,7 +267,7 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
         if is_open and not (is_local(turn) or is_silent(trace, turn) or is_waiting(turn)):
             events = (turn.opened_n, turn.settled_n)
             text = f"{turn.words} ends without a reply{why_unanswered(trace, turn)}"
-            rule = "unconfirmed" if is_unconfirmed(turn) else "missing"
+            rule = "unconfirmed" if outbox_was_silent(turn) else "missing"
             yield Case("missing", [Finding(f"outbound_once.{rule}", text, events)], turn)
             if not turn.main and is_excused(marks, Case("", (), turn), (TAKEN,)):
                 text = f"{turn.words}: another process has taken its message, and nothing is said"

@@ -36,8 +36,8 @@ def _is_unconfirmed(reply: Sending) -> bool:
     return reply.answered is not None and reply.answered.outcome != "ok"
 
 
-def is_unconfirmed(turn: Turn) -> bool:
-    """Whether the outbox did not answer a reply of the turn in time: so the agent cannot know."""
+def outbox_was_silent(turn: Turn) -> bool:
+    """Whether the outbox did not answer a reply of the turn in time: the agent cannot know its fate."""
     ends = (s.answered for s in turn.sendings if s.request.kind in ENDINGS)
     return any(answered is not None and answered.outcome == "timeout" for answered in ends)
 
