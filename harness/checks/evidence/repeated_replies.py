@@ -37,7 +37,7 @@ def _is_unconfirmed(reply: Sending) -> bool:
 
 
 def outbox_was_silent(turn: Turn) -> bool:
-    """Whether the outbox did not answer a reply of the turn in time: the agent cannot know its fate."""
+    """Whether the outbox did not answer a reply of the turn in time: so the agent cannot know."""
     ends = (s.answered for s in turn.sendings if s.request.kind in ENDINGS)
     return any(answered is not None and answered.outcome == "timeout" for answered in ends)
 
