@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from itertools import chain, pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from harness.checks.evidence.children_told import child_ends
 from harness.checks.evidence.declarations import excused_by, needs
@@ -38,8 +38,8 @@ def args_complete(history: History) -> Iterator[Finding]:
     `incomplete`: the answer never ended. `truncated`: it stopped for another reason than to call a
     tool. `changed`: the input that ran is not the one on the wire. `empty_input`: `{}` ran although
     the schema requires a name. `no_object`: the input that ran, or that of a recorded call, is not
-    an object. It is JSON of another kind (a list, a number), or a text that is cut short or encoded
-    twice.
+    an object. `optional`: a request offers the tool with a required input that the model may leave
+    out.
 
     Not a finding: a name in other case, with other marks, or without a prefix, such as
     `functions.`; a complete answer with any numbering of its events; an input with `NaN`, as a
@@ -52,6 +52,7 @@ def args_complete(history: History) -> Iterator[Finding]:
     recorded = trace.world == "recording"
     if recorded:
         yield from _no_objects(trace)
+    yield from _optional(trace)
     # An answer may hold thousands of calls, so what it gives elsewhere is looked for once.
     strays = cache(_stray_inputs)
     for execution in trace.executions:
@@ -64,6 +65,32 @@ def args_complete(history: History) -> Iterator[Finding]:
                 continue  # the user may have edited the input: `approval` compares the two
             events = (ask.exchange.n, execution.n)
             yield Finding(f"args_complete.{rule}", f"{execution.called.key}: {text}", events)
+
+
+def _optional(trace: Trace) -> Iterator[Finding]:
+    """Yield each tool of the scenario that a request offers without what it requires, once."""
+    tools: dict[str, dict[str, Any]] = trace.settings.get("tools", {}) if trace.takes_tools else {}
+    asked = {exchange.request.tools: exchange for exchange in reversed(trace.exchanges)}
+    found: dict[str, tuple[Exchange, list[str]]] = {}
+    for digest, exchange in asked.items():
+        for name, offered in trace.schemas.get(digest, {}).items():
+            if lost := _let_off(tools.get(name) or {}, offered):
+                found[name] = (exchange, lost)
+    for name, (exchange, lost) in found.items():
+        text = f"{exchange.called.key} offers {name} as if it did not require {', '.join(lost)}: "
+        text += "the model may leave it out"
+        yield Finding("args_complete.optional", text, (exchange.n,), cause=Cause(tool=name))
+
+
+def _let_off(known: Mapping[str, Any], offered: Mapping[str, Any]) -> list[str]:
+    """The inputs that a tool requires and an offer lists among others that may be left out. With
+    parts under other words (`allOf`, `$ref`), or with a default, an offer may differ."""
+    listed = offered.get("properties")
+    if not isinstance(listed, dict) or {"allOf", "anyOf", "oneOf", "$ref"} & offered.keys():
+        return []
+    kept = offered.get("required") or ()
+    lost = [name for name in known.get("required", ()) if name in listed and name not in kept]
+    return [name for name in lost if "default" not in (listed[name] or {})]
 
 
 _Strays: TypeAlias = Callable[[Exchange], tuple[Json, ...]]

@@ -17,6 +17,7 @@ from harness.checks.evidence.turn_outcomes import calls_tools, claimed, wrong
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
+from harness.core.values.plans import Sent, waited_ms
 from harness.core.values.verdict import Finding
 
 _OTHER_BYTES = frozenset(
@@ -33,19 +34,27 @@ _OTHER_BYTES = frozenset(
 (WHATWG, server-sent events; incident 184). Bare carriage returns are allowed too, but some SDKs
 cannot read them."""
 
+_SLOW = "transport.trickle"
+"""The fault that sends an answer byte by byte."""
+
+_PACE_MS, _PACE_OF = 35, {"openai-responses": 10}
+"""The most milliseconds a byte at which no watch for content can take a stream for a silent one:
+its largest events, of 500 bytes or of 1500, come within 20 seconds."""
+
 
 @needs("model", told_by="run", place=235)
 def answer_taken(history: History, *, repeats: int = 3) -> Iterator[Finding]:
     """What the model answers whole is the answer: it is read, and ends the turn.
 
     `same_words`: in one turn the model says the same words `repeats` times, without a call, and is
-    asked again. Each request adds to the one before. `unread`: a request that was answered whole is
-    sent again unchanged, and the turn ends with a failure. `same_round`: the answers of a turn, of
-    one agent or of several, come in a circle of two to five. Each round has the same questions and
-    the same words, `repeats` times, and one more answer is asked for. `same_verdict`: another
-    request judges an answer, in the same words twice `repeats` times, and nearly the same answer is
-    made again each time. `own_words`: in `repeats` turns in a row the message is the agent's last
-    reply, word for word. The next such message is put to the model too.
+    asked again. `unread`: a request that was answered whole is sent again unchanged, and the turn
+    ends with a failure. `same_round`: the answers of a turn, of one agent or of several, come in a
+    circle of two to five. Each round has the same questions and the same words, `repeats` times,
+    and one more answer is asked for. `left`: a slow stream that still brings content is broken off,
+    and its request is sent again unchanged. `same_verdict`: another request judges an answer, in
+    the same words twice `repeats` times, and nearly the same answer is made again each time.
+    `own_words`: in `repeats` turns in a row the message is the agent's last reply, word for word.
+    The next such message is put to the model too.
 
     Not a finding for `same_round` and `same_verdict`: a call of a tool, a message, a kill or a
     pause of five seconds within the series; words that differ in more than ids and times; for
@@ -57,16 +66,16 @@ def answer_taken(history: History, *, repeats: int = 3) -> Iterator[Finding]:
     bent, or that came after the agent had gone on; a kill in between; several equal requests of
     which the agent takes one answer.
 
-    A loop asked the model who speaks next, and answered "continue" itself, for three days
-    (google-gemini/gemini-cli#2773). A parser that knew one line end waited for the rest of each
-    stream (praxis-proxy/praxis#739). To fix it, end the turn with an answer in words, and read
-    streams with the provider's SDK. Two agents that thank each other, a graph without an exit and a
-    judge who is never satisfied need a bound of their rounds. Source: incidents 74, 81, 86, 94 and
-    184; arXiv 2607.01641.
+    A loop asked the model who speaks next, and answered "continue" itself, for three days (google-
+    gemini/gemini-cli#2773). A parser that knew one line end waited for the rest of each stream
+    (praxis-proxy/praxis#739). To fix it, end the turn with an answer in words, and read streams
+    with the provider's SDK. Rounds need a bound. Source: incidents 74, 81, 86, 94 and 184; arXiv
+    2607.01641.
     """
     for turn in history.trace.turns.values():
         yield from _same_words(history.trace, turn, repeats)
         yield from _unread(history.trace, turn)
+        yield from _left(history.trace, turn)
     # The shortest circle has two answers: most runs have too few for one.
     is_long = len(history.trace.exchanges) > 2 * repeats
     for talk in talks(history.trace) if is_long else ():
@@ -155,6 +164,32 @@ def _unread(trace: Trace, turn: Turn) -> Iterator[Finding]:
             text += ", and the turn ends with a failure"
             yield Finding("answer_taken.unread", text, (before.n, again.n, first.n))
             return
+
+
+def _left(trace: Trace, turn: Turn) -> Iterator[Finding]:
+    """The first request that is sent again while its answer still comes, in small steps."""
+    stops = [d.n for d in (*turn.came, *turn.joined, *turn.waiting)] + [*trace.kills]
+    for before, again in pairwise(turn.main):
+        spent_ms = again.called.at_ms - before.called.at_ms
+        is_left = _is_alive(before) and before.ended_ms > again.called.at_ms
+        is_free = not any(before.n < n < again.n for n in stops)
+        if is_left and is_free and before.whole == again.whole:
+            text = f"the answer to {before.called.key} is broken off after {spent_ms // 1000} s,"
+            text += f" while its content still comes, and {again.called.key} asks the same again"
+            yield Finding("answer_taken.left", text, (before.n, again.n))
+            return
+
+
+def _is_alive(exchange: Exchange) -> bool:
+    """Whether an answer comes slowly, and never stops: any client reads it to its end."""
+    answered = exchange.answered
+    if answered is None or not answered.complete or _SLOW not in answered.faults:
+        return False
+    size = sum(step.size_bytes for step in answered.steps if isinstance(step, Sent))
+    wait_ms = waited_ms(answered.steps)
+    others = set(answered.faults) - {_SLOW}
+    pace_ms = _PACE_OF.get(exchange.called.provider, _PACE_MS)
+    return exchange.request.stream and wait_ms <= pace_ms * size and others <= _OTHER_BYTES
 
 
 def _is_readable(exchange: Exchange) -> bool:

@@ -30,6 +30,34 @@ def test_a_whole_call_is_run() -> None:
     assert _run(use("write", {"path": "a"}))[0] == []
 
 
+NEEDS = {"type": "object", "properties": {"path": {}, "mode": {}}, "required": ["path"]}
+
+
+@pytest.mark.parametrize(
+    ("offered", "found"),
+    [
+        ({"properties": {"path": {}}}, ["args_complete.optional"]),
+        (
+            {"properties": {"path": {}, "mode": {}}, "required": ["mode"]},
+            ["args_complete.optional"],
+        ),
+        (NEEDS, []),
+        ({"properties": {"path": {}, "mode": {}}, "required": ["path", "mode"]}, []),
+        ({"properties": {"path": {"default": "."}}}, []),
+        ({"properties": {"mode": {}}}, []),
+        ({"properties": {"path": {}}, "allOf": [{"required": ["path"]}]}, []),
+        ({}, []),
+    ],
+)
+def test_an_offer_says_what_the_tool_requires(offered: dict[str, Any], found: list[str]) -> None:
+    story = Story(settings={"tools": {"write": NEEDS}}).turn("go")
+    tool = {"name": "write", "description": "", "input_schema": offered}
+    request = {"tools": story.history.value([tool])}
+    story.reply(use("write", {"path": "a"}), request=request).tool("ok")
+    story.reply("done", request=request)
+    assert codes(args_complete(story.final().end())) == found
+
+
 def test_a_call_of_an_answer_that_was_cut_is_not_run() -> None:
     found, events = _run(use("write", {"path": "a"}), complete=False)
     assert codes(found) == ["args_complete.incomplete"]

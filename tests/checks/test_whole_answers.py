@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from harness.checks.whole_answers import answer_taken
 from harness.core.values.messages import Message, assistant, user
+from harness.core.values.plans import Sent, Wait
 from tests.checks.histories import Story, codes, use
 
 ASKED_ON, UNREAD = ["answer_taken.same_words"], ["answer_taken.unread"]
+LEFT = ["answer_taken.left"]
 
 
 def _asked_on(*answers: str, story: Story | None = None) -> Story:
@@ -90,6 +94,52 @@ def test_an_answer_that_a_fault_bent_may_be_unread(fault: str) -> None:
 
 def test_an_answer_that_was_cut_is_not_whole() -> None:
     assert _again(stop="max_tokens") == []
+
+
+SLOW = ("transport.trickle",)
+
+
+def _left(
+    story: Story | None = None,
+    after_ms: int = 61_000,
+    takes_ms: int = 80_000,
+    faults: tuple[str, ...] = SLOW,
+    **answer: Any,
+) -> Story:
+    """An answer of 3,000 bytes that takes its time, and the same question after a while."""
+    story = (story or Story()).turn("go")
+    steps = Wait(takes_ms), Sent(3_000, 3_000)
+    streams = {"stream": True}
+    story.reply("It is done.", request=streams, faults=faults, steps=steps, **answer)
+    story.at_ms += after_ms
+    return story.reply("It is done.", messages=[user("go")], request=streams).final()
+
+
+def test_a_live_answer_is_left_and_asked_for_again() -> None:
+    assert codes(answer_taken(_left().end())) == LEFT
+    assert codes(answer_taken(_left(faults=(*SLOW, "sse.tiny_deltas")).end())) == LEFT
+
+
+def test_an_answer_that_may_look_like_a_silent_one_may_be_left() -> None:
+    assert codes(answer_taken(_left(takes_ms=110_000).end())) == []
+    assert codes(answer_taken(_left(faults=(*SLOW, "sse.ping_flood")).end())) == []
+    assert codes(answer_taken(_left(complete=False).end())) == []
+    large_events = Story()
+    large_events.provider = "openai-responses"
+    assert codes(answer_taken(_left(story=large_events).end())) == []
+
+
+def test_an_answer_that_has_ended_may_be_asked_for_again() -> None:
+    assert codes(answer_taken(_left(after_ms=81_000).end())) == []
+
+
+def test_a_message_in_between_may_end_a_live_answer() -> None:
+    story = Story(settings={"profile": {"inbound": "interrupt"}}).turn("go")
+    steps, streams = (Wait(80_000), Sent(3_000, 3_000)), {"stream": True}
+    story.reply("It is done.", request=streams, faults=SLOW, steps=steps).take("no", reader=True)
+    story.at_ms += 9_000
+    story.reply("It is done.", messages=[user("go")], request=streams)
+    assert codes(answer_taken(story.final().end())) == []
 
 
 HELLO = "Good morning! What can I do for you?"

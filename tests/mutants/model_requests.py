@@ -369,3 +369,29 @@ def words_become_values(brief: Brief) -> None:
     The reference agent that reads words as values.
     """
     build_with(Converting, brief)
+
+
+class LooseOffer(SecondModel):
+    """Offers each tool with inputs that may all be left out."""
+
+    def query(self, query: Query, show: Show = None) -> ModelAnswer:
+        """The answer to a looser offer."""
+        tools = tuple(
+            msgspec.structs.replace(t, input_schema={**t.input_schema, "required": []})
+            for t in query.tools
+        )
+        return super().query(msgspec.structs.replace(query, tools=tools), show)
+
+
+@mutant(
+    breaks="model",
+    statement="A conversion of schemas loses `required` (leehack/mcp_dart#33)",
+    scenario="circles",
+    killed_by="args_complete.optional",
+)
+def offers_all_inputs_as_optional(brief: Brief) -> None:
+    """The model reads that it may leave out what the tool requires.
+
+    The reference agent with such an offer.
+    """
+    build_with(LooseOffer, brief)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Any
@@ -228,6 +229,34 @@ def no_stream_watchdog(brief: Brief) -> None:
     The reference agent without a watchdog.
     """
     build(brief, model=Unwatched(brief.anthropic(), stream=True)).run()
+
+
+def _for_a_minute(stream: Any) -> Any:
+    began = time.monotonic()
+    for event in stream:
+        if time.monotonic() - began > 60:
+            raise ModelFailure("broken_stream", "the answer took more than a minute")
+        yield event
+
+
+class ReadsForAMinute(AnthropicModel):
+    """Gives each answer a minute, to its end."""
+
+    watched = staticmethod(_for_a_minute)
+
+
+@mutant(
+    breaks="model",
+    statement="A limit of the whole answer ends a healthy stream, and asks again (fault T8)",
+    scenario="slow-and-alive/eighty-seconds-of-words+stream",
+    killed_by="answer_taken.left",
+)
+def reads_for_a_minute(brief: Brief) -> None:
+    """A stream that still brings words is broken off after a minute, and asked for again.
+
+    The reference agent with a limit of the whole answer.
+    """
+    build(brief, model=ReadsForAMinute(brief.anthropic(), stream=True)).run()
 
 
 class FirstChoices:
