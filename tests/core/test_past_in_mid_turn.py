@@ -37,12 +37,30 @@ def test_a_waiting_message_that_comes_twice_waits_once() -> None:
 
 def test_a_turn_that_a_kill_cut_is_ended_by_its_reply_and_the_next_one_begins() -> None:
     history, past = working(("m2", "main"))
+    history.called(key="main/inbox#3", seam="inbox", request=InboxRequest(reader=True))
     history.killed(at="main/model#1")
     assert past.turn_of_call("main") == 1, "the agent resumes it: nothing says that it gave it up"
     key, reply = "main/outbox#1", OutboxRequest("final", "Bob is a builder.", in_reply_to="m1")
     history.called(key=key, seam="outbox", session="main", request=reply)
     history.answered(key=key, seam="outbox")
     assert (past.turn("main"), past.open_inbound("main")) == (2, "m2")
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_what_a_kill_took_back_begins_when_it_comes_again_or_is_worked_on(is_stored: bool) -> None:
+    """The agent had not accepted m2. If it had stored it all the same, a request tells."""
+    history, past = working(("m2", "main"))
+    history.killed(at="main/model#1")
+    key, reply = "main/outbox#1", OutboxRequest("final", "Bob is a builder.", in_reply_to="m1")
+    history.called(key=key, seam="outbox", session="main", request=reply)
+    history.answered(key=key, seam="outbox")
+    assert (past.turn("main"), past.open_inbound("main"), past.is_idle) == (1, "", True)
+    if is_stored:
+        history.called(key="main/model#2", seam="model", session="main", request=MODEL, turn=2)
+    else:
+        read(history, "m2")
+    assert (past.turn("main"), past.open_inbound("main")) == (2, "m2")
+    assert past.waiting("main") == ()
 
 
 @pytest.mark.parametrize("calls", [0, 1])

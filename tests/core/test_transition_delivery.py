@@ -114,3 +114,23 @@ def test_the_outbox_may_refuse_or_lose(kind: str, carried: type) -> None:
     assert run.outbox(OutboxRequest("final", "x"), 0) == (Answer(Accepted()),)
     taken = [(a.complete, a.outcome) for a in world.answers(run)]
     assert taken == [(False, "error"), (True, "ok")]
+
+
+def test_a_message_that_kills_take_back_behind_a_cut_turn_has_one_turn() -> None:
+    """Each offer waits for m1, so none of them begins a turn, and one reply of m2 answers it."""
+    run = world.run(inbox=(InboxItem(text="a", when="start"), InboxItem(text="b", when="start")))
+    run.pushed(0)
+    run.history.accepted(0)
+    world.ask(run)
+    for _ in range(2):
+        run.history.killed(at="main/model#1")
+        assert inbound(run.pushed(0)).id == "m2"  # type: ignore[arg-type, union-attr]
+        assert world.answers(run)[-1].turn == 1
+    for name in ("m1", "m2"):
+        run.outbox(OutboxRequest("final", "Done.", in_reply_to=name), 0)
+    run.history.ended(how="returned")
+    turns = run.history.trace.turns.values()
+    assert [(turn.delivery.inbound.id, len(turn.endings)) for turn in turns if turn.delivery] == [
+        ("m1", 1),
+        ("m2", 1),
+    ]

@@ -74,7 +74,7 @@ class History:
     def trace(self) -> Trace:
         """The events as exchanges, executions and turns, read again only after a new event."""
         if self._trace[0] != len(self.events):
-            self._trace = (len(self.events), trace(self))
+            self._trace = (len(self.events), trace(self, self.past.comes_again))
         return self._trace[1]
 
     def _append_and_tell(self, event: AnyEvent) -> None:

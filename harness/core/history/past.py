@@ -33,36 +33,34 @@ class Past:
     the newest tool run. `turn_calls` counts the model's calls since the last message. `children`
     are the sessions of sub-agents, and `child_calls` counts their model calls. `failed` holds the
     ids of the calls that failed, `finished` the messages that had their reply. `taken_back` counts
-    the deliveries that a kill or a refusal undid, by message. `downtime_ms` is the time between the
-    lives of the agent. `profile` says what the agent does with messages in mid-turn. `decided`
-    holds the user's answers by session and question, each with the time at which it comes; one that
-    always allows a tool stands under its name too. `last_decided` is the newest of each session.
-    `asked_of` counts the model's calls. `inbox_ended`: the last question for a message got none.
-    """
+    the deliveries that a kill or a refusal undid, by message; those of `comes_again` are still to
+    come. `downtime_ms` is the time between the lives of the agent. `profile` says what the agent
+    does with messages in mid-turn. `decided` holds the user's answers by session and question, each
+    with the time at which it comes; one that always allows a tool stands under its name too.
+    `last_decided` is the newest of each session. `asked_of` counts the model's calls.
+    `inbox_ended`: the last question for a message got none."""
 
     def __init__(self) -> None:
         self.calls, self.tool_calls = Counter[str](), Counter[str]()
         self.session_calls: Counter[tuple[str, str]] = Counter()
         self.store_calls, self.purpose_calls = Counter[str](), Counter[str]()
         self.asked_of: Counter[tuple[str, str, str]] = Counter()
-        self.turn_calls: Counter[str] = Counter()
+        self.turn_calls, self._turns = Counter[str](), Counter[str]()
         self.children, self.child_calls = set[str](), 0
         self.crossed, self.failed = set[str](), set[str]()
         self.asked: dict[str, tuple[str, ...]] = {}
         self.ran: dict[str, ToolRequest] = {}
         self._running: dict[str, str] = {}
         self.plays: Counter[tuple[str, int]] = Counter()
-        self.last_played: dict[str, int] = {}
-        self.played_for: dict[str, MessageName] = {}
+        self.last_played, self.played_for = dict[str, int](), dict[str, MessageName]()
         self.delivered: Counter[MessageName] = Counter()
-        self.taken_back = Counter[MessageName]()
+        self.taken_back, self.comes_again = Counter[MessageName](), set[MessageName]()
         self.cancelled, self.said = dict[str, int](), dict[str, str]()
         self.inbounds: dict[MessageName, Json] = {}
         self.profile = NO_PROFILE
         self.limit_answers = self.downtime_ms = self.previous_ms = self._called_ms = 0
         self._last_delivered, self._asks_inbox, self.inbox_ended = "", "", False
         self._unconfirmed: MessageName | None = None
-        self._turns: Counter[str] = Counter()
         self._open, self._untouched = dict[str, str](), dict[str, str]()
         self._waiting: dict[str, list[str]] = {}
         self._has_reader = False
@@ -101,6 +99,11 @@ class Past:
         works = is_new or any(self.turn_calls[session] > 0 for session in self._open)
         return self._has_reader and (works or bool(self._waiting))
 
+    def comes_behind(self, session: str, name: str) -> bool:
+        """Whether a message that is given now begins no turn: it comes during one, or behind one
+        that a kill cut, with which the agent may go on first. Its first call tells."""
+        return self.comes_in_turn or (self._has_reader and self._cut.get(session, name) != name)
+
     @property
     def unconfirmed(self) -> Json:
         """The message that the agent was offered and has not accepted; None without one."""
@@ -109,7 +112,8 @@ class Past:
     @property
     def is_idle(self) -> bool:
         """Whether no turn is open and no message waits for its own, so that none is waited for."""
-        return not self._open and not self._waiting
+        waiting = ((session, name) for session, names in self._waiting.items() for name in names)
+        return not self._open and self.comes_again.issuperset(waiting)
 
     @property
     def others_waiting(self) -> tuple[tuple[str, str], ...]:
@@ -128,8 +132,7 @@ class Past:
 
     def turn_of_call(self, session: str) -> int:
         """The number of the turn that a call belongs to: it may begin the one that waits."""
-        begins = session in self._waiting and not self.open_inbound(session)
-        return self.turn(session) + begins
+        return self.turn(session) + (session in self._waiting and not self.open_inbound(session))
 
     @property
     def open_sessions(self) -> tuple[str, ...]:
@@ -144,8 +147,7 @@ class Past:
 
     def is_worked_on(self, message: MessageName) -> bool:
         """Whether an inbound message opened a turn that has not ended."""
-        session, name = message
-        return self.open_inbound(session) == name
+        return self.open_inbound(message[0]) == message[1]
 
     def goes_on(self, session: str) -> bool:
         """Whether a session is still worked on, beside the last one or beside a reader."""
@@ -160,8 +162,7 @@ class Past:
     def is_answered(self, name: str) -> bool:
         """Whether a call was answered, by its key or as the number of its seam (`model#3`).
 
-        The calls of a seam are numbered, so one that was made is answered unless it is still open.
-        """
+        The calls of a seam are numbered, so one that was made is answered unless it is open."""
         lane, _, number = name.rpartition("#")
         session, _, seam = lane.rpartition("/")
         if not number.isdecimal() or int(number) < 1:
@@ -269,7 +270,9 @@ class Past:
         self.finished.update((session, name) for name in ended)
         self._cut.pop(session, None)
         self._unanswered.discard(session)
-        self._begin_waiting(session)
+        # An agent that had stored what a kill took back begins it by a request; no other knows it.
+        if (session, next(iter(self.waiting(session)), "")) not in self.comes_again:
+            self._begin_waiting(session)
 
     def see_answered(
         self,
@@ -310,8 +313,7 @@ class Past:
         """Keep what the user decided, and when the agent gets to know it.
 
         It counts for the same question, and for each one about the tool if the user always allows
-        it. An answer about another call, and one that did not come in time, decides nothing.
-        """
+        it. An answer about another call, and one that did not come in time, decides nothing."""
         session, request = self._questions.pop(key, ("", ApprovalRequest("", "")))
         if not value or value["id"] != request.id or value.get("answer") == "expired":
             return
@@ -342,18 +344,19 @@ class Past:
         if self._unconfirmed is not None:
             self.delivered[self._unconfirmed] -= 1
             self.taken_back[self._unconfirmed] += 1
+            self.comes_again.add(self._unconfirmed)
             self._unconfirmed = None
 
     def _see_delivered(self, inbound: Json, due_in: str) -> None:
         """Count a delivery. `due_in` is the session that the message was sent to.
 
         A fault may deliver it under another session (`gateway.session_key_collides`). Then it still
-        counts as the message that was due, which must not come a second time.
-        """
+        counts as the message that was due, which must not come a second time."""
         session, name = inbound.get("session", "main"), inbound["id"]
         is_known = not due_in or (session, name) in self.inbounds
         counted = (session if is_known else due_in), name
         self.delivered[counted] += 1
+        self.comes_again.discard(counted)
         self.inbounds.pop((session, name), None)
         self.inbounds[session, name] = inbound
         if inbound.get("kind", "message") != "message":
@@ -366,9 +369,7 @@ class Past:
             return  # it waits already, or is in the turn
         self._given.add(counted)
         self._stop_waiting(session, (name,))  # after a kill it comes a second time
-        # After a kill the agent may go on with a cut turn first. Its first call tells.
-        is_behind = self._has_reader and self._cut.get(session, name) != name
-        if self.comes_in_turn or is_behind:
+        if self.comes_behind(session, name):
             self._waiting.setdefault(session, []).append(name)
         else:
             self._begin(session, name)

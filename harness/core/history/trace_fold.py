@@ -6,6 +6,7 @@ settles it. A compaction is a `compact` call, or a notice, with the main request
 from __future__ import annotations
 
 from bisect import insort
+from collections.abc import Set
 
 import msgspec
 
@@ -53,16 +54,16 @@ REACTION_MS = 2000
 _NEVER = 1 << 62
 
 
-def trace(history: EventLog) -> Trace:
-    """The trace of a history."""
-    reader = _Reader(history)
+def trace(history: EventLog, taken_back: Set[tuple[str, str]] = frozenset()) -> Trace:
+    """The trace of a history; `taken_back` are messages that came no more after a kill."""
+    reader = _Reader(history, taken_back)
     for event in history.events:
         reader.see(event)
     return reader.trace
 
 
 class _Reader:
-    def __init__(self, history: EventLog) -> None:
+    def __init__(self, history: EventLog, taken_back: Set[tuple[str, str]]) -> None:
         self.trace = Trace(messages=history.messages, events=history.events)
         self._root = root()
         self._nodes: dict[str, Node] = {}
@@ -70,7 +71,7 @@ class _Reader:
         self._asked, self._sends_texts, self._says_texts = CallPairing(), False, False
         self._last_main: dict[str, Exchange] = {}
         self._main_before: dict[str, Exchange] = {}
-        self._values = history.values
+        self._values, self._back = history.values, taken_back
         self._compacting: dict[str, Compaction] = {}
         self._delivered: Turn | None = None
         self._deliveries: dict[tuple[str, str], list[Turn]] = {}
@@ -88,11 +89,9 @@ class _Reader:
                 self._answered(event)
             case Stored():
                 self._stored(self._damages.stored(event))
-            case Noted():
-                if event.malformed:
-                    self.trace.malformed.add(event.digest)
-            case Valued():
-                self.trace.schemas[event.digest] = offered_schemas(event.value)
+            case Noted() | Valued():
+                if isinstance(event, Valued):
+                    self.trace.schemas[event.digest] = offered_schemas(event.value)
                 if event.malformed:
                     self.trace.malformed.add(event.digest)
             case Started():
@@ -105,6 +104,7 @@ class _Reader:
             case Ended():
                 self.trace.ended = event
                 for session, waiting in self._waiting.items():
+                    waiting[:] = [d for d in waiting if (session, d.inbound.id) not in self._back]
                     self._begin_waiting(session, self._newest[session].number + len(waiting), event)
                 self._questions.end()
                 for turn in self.trace.turns.values():

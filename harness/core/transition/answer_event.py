@@ -154,7 +154,7 @@ def _record_value(
         session, told = value.inbound.session, msgspec.to_builtins(value.inbound)
         is_message = value.inbound.kind == "message"
         turn = history.past.turn(session)
-        turn += is_message and not history.past.comes_in_turn
+        turn += is_message and not history.past.comes_behind(session, value.inbound.id)
     history.answered(
         call.key, call.seam, call.at_ms, session, turn,
         script_turn=script_turn, faults=faults, error=error, steps=record_steps(plan), value=told,
