@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Annotated
 
 import msgspec
@@ -68,7 +69,14 @@ def _of_a_request(turn: Turn, most: int, kills: Sequence[int]) -> Iterator[Findi
 
 
 def _of_a_turn(turn: Turn, most: int) -> Iterator[Finding]:
-    failed = [e.n for e in _asked(turn) if e.answered is not None and not e.succeeded]
+    asked = [*_asked(turn)]
+    # An answer that broke off behind its end is whole: it failed if the agent asks for it again.
+    failed = [
+        each.n
+        for each, later in zip_longest(asked, asked[1:])
+        if each.answered is not None and not each.succeeded
+        if not each.answered.said_all or (later and later.content == each.content)
+    ]
     if len(failed) > most:
         text = f"more than {most} attempts of {turn.words} failed"
         yield Finding("retry_budget.turn", text, tuple(failed[: most + 1]))

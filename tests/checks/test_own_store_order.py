@@ -216,6 +216,16 @@ def test_rows_of_the_seed_may_be_taken_with_the_first_message(seeded: int, is_fo
     assert bool(told(story.row(assistant("2")).end())) is is_found
 
 
+@pytest.mark.parametrize(("seeded", "is_found"), [(2, False), (0, True)])
+def test_the_seed_may_be_copied_before_the_message_is_written(seeded: int, is_found: bool) -> None:
+    """Its rows together have the words of the message."""
+    story = Story(stores=False, settings={"own_store": True, "seeded": seeded})
+    story.live += [user("one"), assistant("1")]
+    story.turn("one\n\n1").row(user("one"), assistant("1")).row(user("one\n\n1"))
+    story.reply("2").final().row(assistant("2"))
+    assert bool(told(story.end())) is is_found
+
+
 @pytest.mark.parametrize(("copies", "found"), [(1, False), (2, True)])
 @pytest.mark.parametrize("other", [ToolResult("b", "2"), Text("one")])
 def test_an_agent_may_keep_each_block_of_the_seed_in_a_row(

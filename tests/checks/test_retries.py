@@ -46,6 +46,18 @@ def test_a_turn_has_a_budget_whatever_is_asked() -> None:
     assert codes(retry_budget(story.end())) == ["retry_budget.turn"]
 
 
+@pytest.mark.parametrize(("again", "found"), [(False, []), (True, ["retry_budget.turn"])])
+def test_a_whole_answer_that_breaks_off_behind_its_end_fails_if_it_is_asked_for_again(
+    again: bool, found: list[str]
+) -> None:
+    """The agent goes on from the others, so they were no attempts in vain."""
+    story, cut = Story().turn("go"), {"complete": False, "outcome": "error", "said_all": True}
+    for number in range(14):
+        asked = [user(f"step {number // (1 + again)}")]
+        story.reply("look_up", stop="tool_use", messages=asked, **cut)
+    assert codes(retry_budget(story.end(), turn=6)) == found
+
+
 def test_failures_that_are_spread_over_turns_are_allowed() -> None:
     story = Story()
     for number in range(7):

@@ -111,15 +111,15 @@ class _Reader:
                     self._settle(turn, event.n, event.how)
 
     def _stored(self, event: Stored) -> None:
-        """Add a look at the store. If an agent with its own store copies the seed with its first
-        message, those rows count as stored before that message."""
+        """Add a look at the store. If an agent with its own store copies the seed once its first
+        message has come, with that or alone, those rows count as stored before the message."""
         trace, taken = self.trace, 0
         is_first = not any(look.added for look in trace.stored)
         if is_first and trace.own_store and len(trace.deliveries) == 1:
             said, seeded = trace.deliveries[0].inbound.text, trace.settings.get("seeded", 0)
             rows = [trace.messages.get(row.digest, Message("user")) for row in event.added]
             new = [n for n, row in enumerate(rows) if row.role == "user" and said in row.text]
-            taken = min(fitting(rows, seeded), new[-1] if said and new else 0)
+            taken = min(fitting(rows, seeded), new[-1] if new else len(rows)) if said else 0
         if taken:
             n = trace.starts[0].n
             trace.stored.insert(0, msgspec.structs.replace(event, n=n, added=event.added[:taken]))
