@@ -50,7 +50,7 @@ def test_a_turn_has_a_budget_whatever_is_asked() -> None:
 def test_a_whole_answer_that_breaks_off_behind_its_end_fails_if_it_is_asked_for_again(
     again: bool, found: list[str]
 ) -> None:
-    """The agent goes on from the others, so they were no attempts in vain."""
+    """The agent goes on from the others, so they did not fail."""
     story, cut = Story().turn("go"), {"complete": False, "outcome": "error", "said_all": True}
     for number in range(14):
         asked = [user(f"step {number // (1 + again)}")]

@@ -111,8 +111,8 @@ class _Reader:
                     self._settle(turn, event.n, event.how)
 
     def _stored(self, event: Stored) -> None:
-        """Add a look at the store. If an agent with its own store copies the seed once its first
-        message has come, with that or alone, those rows count as stored before the message."""
+        """Add a look at the store. An agent with its own store may copy the seed once its first
+        message has come, with that or alone: such rows count as stored before the message."""
         trace, taken = self.trace, 0
         is_first = not any(look.added for look in trace.stored)
         if is_first and trace.own_store and len(trace.deliveries) == 1:
