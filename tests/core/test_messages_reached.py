@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 
 from harness.core.history.history import History
@@ -9,6 +11,7 @@ from harness.core.transition.messages_reached import reached
 from harness.core.transition.ports import Reading
 from harness.core.values.calls import InboxRequest, ModelRequest, OutboxRequest
 from harness.core.values.messages import Message, Text
+from harness.core.values.profile import Profile
 
 TEXTS = {"m1": "What is my name?", "s1": "hello", "m2": "Are you still there?"}
 ASKED, LATER = TEXTS["m1"], TEXTS["m2"]
@@ -80,6 +83,25 @@ def test_words_behind_an_answer_are_not_those_of_the_message_before_it(more: boo
     added = (Message("assistant", (Text("Bob."),)), *before) if more else ()
     reading = Reading(model="m", messages=[*before, *added], keep=1, added=added)
     assert reached(history, "main", reading, before) == (1, ("m3",) if more else ())
+
+
+@pytest.mark.parametrize("is_told", [False, True])
+@pytest.mark.parametrize("policy", ["steer", "queue"])
+def test_after_a_kill_an_agent_that_steers_takes_in_what_has_come(
+    policy: Literal["steer", "queue"], is_told: bool
+) -> None:
+    """It goes on with the cut turn, unless it has told the model that it gave that up."""
+    history = _read_on(LATER)
+    history.past.profile = Profile(inbound=policy)
+    history.called(
+        key="main/inbox#3", seam="inbox", session="main", request=InboxRequest(reader=True)
+    )
+    history.killed(at="main/model#1")
+    given_up = [Message("assistant", (Text("I gave up."),))] * is_told
+    before, added = [Message("user", (Text(ASKED),))], [*given_up, Message("user", (Text(LATER),))]
+    reading = Reading(model="m", messages=[*before, *added], keep=1, added=tuple(added))
+    is_taken = policy == "steer" and not is_told
+    assert reached(history, "main", reading, before) == ((1, ("m3",)) if is_taken else (2, ()))
 
 
 @pytest.mark.parametrize("sent", ["half ?, you see", "half \ufffd, you see"])

@@ -134,3 +134,24 @@ def test_a_message_that_kills_take_back_behind_a_cut_turn_has_one_turn() -> None
         ("m1", 1),
         ("m2", 1),
     ]
+
+
+def test_a_stop_may_answer_what_a_kill_offers_again() -> None:
+    """m2 came before the stop, and the agent had stored it; the second offer came behind it."""
+    asked = [InboxItem(text=text, when="start") for text in ("a", "b")]
+    stop = InboxItem(kind="cancel", when={"after": "model#1"})
+    run = world.run(inbox=(*asked, stop))
+    run.pushed(0)
+    run.history.accepted(0)
+    world.ask(run)
+    run.pushed(0)
+    run.history.killed(at="main/model#1")
+    assert run.cancelled("main", 0)
+    run.pushed(0)
+    reply = OutboxRequest("final", "Stopped.", in_reply_to="m1", status="cancelled", also=("m2",))
+    run.outbox(reply, 0)
+    run.history.ended(how="returned")
+    turns = run.history.trace.turns.values()
+    assert [[each.inbound.id for each in turn.joined] for turn in turns if turn.delivery] == [
+        ["m2"]
+    ]

@@ -6,7 +6,7 @@ settles it. A compaction is a `compact` call, or a notice, with the main request
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Set
+from collections.abc import Collection, Set
 
 import msgspec
 
@@ -92,8 +92,7 @@ class _Reader:
             case Noted() | Valued():
                 if isinstance(event, Valued):
                     self.trace.schemas[event.digest] = offered_schemas(event.value)
-                if event.malformed:
-                    self.trace.malformed.add(event.digest)
+                self.trace.malformed.update([event.digest] * event.malformed)
             case Started():
                 self._start(event)
             case Killed():
@@ -185,10 +184,11 @@ class _Reader:
                 self._main_before[called.session] = last
             self._last_main[called.session] = exchange
 
-    def _take_in(self, turn: Turn, names: tuple[str, ...], before_n: int = _NEVER) -> None:
+    def _take_in(self, turn: Turn, names: Collection[str], before_n: int = _NEVER) -> None:
         """Let a turn take in messages that wait, or that a reply about a stop answers unread."""
         waiting = self._waiting.get(turn.session, [])
-        joined = [each for each in waiting if each.inbound.id in names and each.n < before_n]
+        names = {d.inbound.id for d in (*waiting, *turn.came) if d.n < before_n} & {*names}
+        joined = [each for each in waiting if each.inbound.id in names]  # some are offered again
         self._waiting[turn.session] = [each for each in waiting if each not in joined]
         turn.joined += joined
         for each in joined:

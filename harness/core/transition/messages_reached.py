@@ -37,11 +37,15 @@ def reached(
     sent = without_blanks(with_marks("\n".join(said)))
     # After an answer or results the turn's own message is before them: equal words are new ones.
     is_beyond = len(reading.messages) - len(newest) >= len(before)
-    is_read = past.turn_calls[session] and (is_beyond or any(m.tool_results for m in newest))
+    has_results = any(m.tool_results for m in newest)
+    is_read = past.turn_calls[session] and (is_beyond or has_results)
     opened = past.open_inbound(session)
     own = "" if is_read else _words(past, session, opened)
     is_untouched = not past.turn_calls[session] and own not in sent
     is_passed = is_untouched and (session, opened) in past.finished
+    # After a kill an agent that steers goes on with the turn, and takes in what has come.
+    is_steered = past.profile.inbound_policy(session) == "steer" and bool(opened)
+    goes_on = past.is_open(session) or (is_steered and (has_results or bool(own and own in sent)))
     if own:
         sent = sent.replace(own, "\n", 1)
     held = tuple(_held(words, sent))
@@ -52,7 +56,7 @@ def reached(
     held = held if reading.added or not past.is_open(session) else ()
     is_next = past.profile.inbound_policy(session) == "interrupt" and past.turn_calls[session]
     begins = held and (is_next or is_passed or past.reply_refused(session))
-    if begins or (not past.is_open(session) and (held or not turn)):
+    if begins or (not goes_on and (held or not turn)):
         n = _first_begun(past, session, held)
         return turn + 1 + n, tuple(name for name in held if name != waiting[n])
     return turn, held
