@@ -216,6 +216,17 @@ def test_rows_of_the_seed_may_be_taken_with_the_first_message(seeded: int, is_fo
     assert bool(told(story.row(assistant("2")).end())) is is_found
 
 
+@pytest.mark.parametrize(("took", "found"), [(("m2",), False), ((), True)])
+def test_an_equal_message_that_the_turn_takes_in_has_a_row_too(
+    took: tuple[str, ...], found: bool
+) -> None:
+    story = Story(stores=False, **OWN).turn("one", "m1").row(user("one"))
+    if took:
+        story.take("one", "m2", reader=True)
+    story.row(user("one")).reply("1", request={"took": took}).row(assistant("1")).final()
+    assert ("inbound_exactly_once.twice" in told(story.end())) is found
+
+
 @pytest.mark.parametrize(("seeded", "is_found"), [(2, False), (0, True)])
 def test_the_seed_may_be_copied_before_the_message_is_written(seeded: int, is_found: bool) -> None:
     """Its rows together have the words of the message."""

@@ -126,3 +126,15 @@ def test_words_of_the_stored_session_are_not_those_of_a_message_that_waits(times
     added = (Message("user", (Text(ASKED),)), *stored[: times - 1])
     reading = Reading(model="m", messages=[*stored, *added], keep=1, added=added)
     assert reached(history, "main", reading, stored) == (1, ("m3",) if times > 1 else ())
+
+
+def test_words_of_the_assistant_that_a_shorter_request_leaves_out_are_not_the_users() -> None:
+    """The first requests were too long. The next one lacks what the assistant said, and m3 says
+    the same."""
+    history = _read_on("Hello.")
+    old = [Message("user", (Text("Hi."),)), Message("assistant", (Text("Hello."),))]
+    own = Message("user", (Text(ASKED),))
+    note = Message("user", (Text("(Earlier messages were left out.)"),))
+    added = (note, own, Message("user", (Text("Hello."),)))
+    reading = Reading(model="m", messages=[*added], keep=0, added=added)
+    assert reached(history, "main", reading, [*old, own]) == (1, ("m3",))

@@ -130,6 +130,8 @@ def test_a_message_that_kills_take_back_behind_a_cut_turn_has_one_turn() -> None
         run.outbox(OutboxRequest("final", "Done.", in_reply_to=name), 0)
     run.history.ended(how="returned")
     turns = run.history.trace.turns.values()
+    offers = [answer.n for answer in world.answers(run) if answer.seam == "inbox"]
+    assert [turn.begun_n for turn in turns] == [0, offers[1]], "a row may be as old as that"
     assert [(turn.delivery.inbound.id, len(turn.endings)) for turn in turns if turn.delivery] == [
         ("m1", 1),
         ("m2", 1),

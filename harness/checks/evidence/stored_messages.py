@@ -364,7 +364,8 @@ def may_be_stored(trace: Trace, turn: Turn, rows: Sequence[Placed]) -> int:
         return max(1, *(may_keep(trace, placed.row, placed.message) for placed in rows))
     sessions = {placed.row.session for placed in rows}
     turns = (t for t in trace.turns.values() if t.delivery and {"", t.session} & sessions)
-    return max(1, sum(same_text(t.text, turn.text) for t in turns))
+    texts = (text for t in turns for text in (t.text, *(each.inbound.text for each in t.joined)))
+    return max(1, sum(same_text(text, turn.text) for text in texts))
 
 
 def times_said(said: str, exchange: Exchange, *, anywhere: bool = False) -> int:

@@ -65,18 +65,16 @@ def trace(history: EventLog, taken_back: Set[tuple[str, str]] = frozenset()) -> 
 class _Reader:
     def __init__(self, history: EventLog, taken_back: Set[tuple[str, str]]) -> None:
         self.trace = Trace(messages=history.messages, events=history.events)
-        self._root = root()
-        self._nodes: dict[str, Node] = {}
+        self._root, self._nodes = root(), dict[str, Node]()
         self._open: dict[str, Exchange | Execution | Question | Sending | Called] = {}
         self._asked, self._sends_texts, self._says_texts = CallPairing(), False, False
-        self._last_main: dict[str, Exchange] = {}
-        self._main_before: dict[str, Exchange] = {}
+        self._last_main, self._main_before = dict[str, Exchange](), dict[str, Exchange]()
         self._values, self._back = history.values, taken_back
         self._compacting: dict[str, Compaction] = {}
         self._delivered: Turn | None = None
         self._deliveries: dict[tuple[str, str], list[Turn]] = {}
-        self._waiting: dict[str, list[Delivery]] = {}
-        self._newest: dict[str, Turn] = {}
+        self._waiting, self._newest = dict[str, list[Delivery]](), dict[str, Turn]()
+        self._offered: dict[tuple[str, str], int] = {}
         self._given, self._has_reader = set[tuple[str, str]](), False
         self._questions = OpenQuestions()
         self._damages = StoreDamage(self.trace.damages)
@@ -199,8 +197,7 @@ class _Reader:
 
         An agent need not say what a request is for. The proof is the next request: it does not go
         on from the last one, and holds that answer as words of the user or of the system. If it
-        goes on from the request before, nothing was summarised: a title or a plan was asked for.
-        """
+        goes on from the request before, nothing was summarised: a title or a plan was asked for."""
         last = self._last_main.get(session := later.called.session)
         if last is None or self.trace.world == "recording":
             return
@@ -222,12 +219,11 @@ class _Reader:
     def _compact(self, exchange: Exchange) -> None:
         running = self._compacting.get(exchange.called.session)
         notice = running and running.notice  # until one that began has ended, calls are its parts
-        if running and notice and (not running.calls or notice.request.status == "started"):
-            running.calls.append(exchange)
-            return
-        if running and running.calls and goes_on(exchange, running.calls[-1], running.before):
-            running.calls.append(exchange)
-            return
+        if running:
+            is_told = notice and (not running.calls or notice.request.status == "started")
+            if is_told or (running.calls and goes_on(exchange, running.calls[-1], running.before)):
+                running.calls.append(exchange)
+                return
         self._new_compaction(exchange.called).calls.append(exchange)
 
     def _new_compaction(self, called: Called) -> Compaction:
@@ -321,6 +317,7 @@ class _Reader:
         delivery, name = Delivery(inbound, answered.n), (turn.session, inbound.id)
         is_repeated = name in self._given
         self._given.add(name)
+        self._offered.setdefault(name, answered.n)
         waiting = self._waiting.get(turn.session, [])
         if not is_repeated:  # after a kill it comes a second time
             waiting[:] = [each for each in waiting if each.inbound.id != inbound.id]
@@ -361,6 +358,9 @@ class _Reader:
         turn.came_in = before[-1] if before else None
         first = before[0] if before else turn
         turn.begun_n = first.opened_n if first is not turn and first.interrupted_n else 0
+        offered_n = self._offered.get((turn.session, delivery.inbound.id), delivery.n)
+        if self.trace.kills and not before and offered_n < delivery.n:
+            turn.begun_n = offered_n  # the agent may have stored it before a kill took it back
         before.append(turn)
         turn.delivery = delivery
         self._delivered = turn

@@ -201,7 +201,8 @@ def is_said_anew(
     all its `messages` hold them more often. A summary, which stands among the newest,
     repeats words that were said long ago, and a result has those that its tool `told`.
     """
-    there = before[len(messages) - len(newest) :]
+    # Where old messages were left out, words of the assistant stand at these places.
+    there = [m for m in before[len(messages) - len(newest) :] if m.role != "assistant"]
     if _times_whole(words, newest) > _times_whole(words, there):
         return True
     by_others = sum(without_blanks(text).count(words) for text in told)
