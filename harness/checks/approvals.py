@@ -193,6 +193,8 @@ def _untold(trace: Trace, ask: Ask, request: Exchange) -> Iterator[Finding]:
         return
     if ask.execution is None and _is_killed_at(trace, question):
         return  # it never read the answer, and knows only that it was cut off
+    if _went_with_a_kill(trace, ask, request):
+        return
     if answer.answer == "deny" and _says_nothing(ask):
         said = f"{request.called.key}: the user denied it, and the model reads an empty result"
         yield _finding("untold", said, (question.n, request.n), ask.use.name)
@@ -295,6 +297,15 @@ def _is_killed_at(trace: Trace, question: Question) -> bool:
     """Whether the agent was killed as the answer came, before it did anything more."""
     answered = question.answered
     return answered is not None and answered.n + 1 in trace.kills
+
+
+def _went_with_a_kill(trace: Trace, ask: Ask, request: Exchange) -> bool:
+    """Whether a kill took the result of a run, and the note of an edit with it. The model then
+    reads that the outcome is unknown, and not that its own input ran."""
+    run, sent = ask.execution, ask.sent
+    if run is None or sent is None or not is_killed_between(trace, run.n, request.n):
+        return False
+    return run.text not in sent.text
 
 
 def _changed(shown: Json, allowed: Json) -> list[str]:

@@ -106,6 +106,16 @@ def test_the_edited_input_is_what_runs_and_what_the_model_reads_of() -> None:
     assert _found(lost) == ["approval.input"]
 
 
+@pytest.mark.parametrize(("text", "found"), [("unknown", []), ("written", ["approval.untold"])])
+def test_the_note_of_an_edit_goes_with_the_result_that_a_kill_took(
+    text: str, found: list[str]
+) -> None:
+    """The model reads that the outcome is unknown. With the result, it reads the note too."""
+    edit = {"path": "folder/b"}
+    killed = _asked().ask(input=edit).tool("written", input=edit).killed()
+    assert _found(killed.told(text)) == found
+
+
 @pytest.mark.parametrize(
     ("edit", "found"), [(None, ["no_false_stop.refused"]), ({"path": "b"}, [])]
 )
