@@ -196,7 +196,7 @@ def _requests(trace: Trace) -> dict[str, _Requests]:
     for exchange in trace.exchanges:
         if exchange.purpose == "main":
             newest = squeeze("".join(m.text for m in exchange.node.newest()))
-            for name in exchange.request.took:  # words of another message may be a part of its own
+            for name in exchange.request.took:  # another message may have the same words in it
                 taken = trace.received.get(name, {}).get(exchange.called.session, "")
                 newest = newest.replace(squeeze(taken) or "\n", "\n", 1)
             turn = trace.turns.get((exchange.called.session, exchange.called.turn))

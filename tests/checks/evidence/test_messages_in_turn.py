@@ -26,7 +26,7 @@ def _end(story: Story, name: str, text: str) -> Story:
 def test_a_request_that_takes_another_message_in_is_no_work_on_this_one(
     steered: str, more: list[Message], found: list[str]
 ) -> None:
-    """m2 is taken into the turn of m1, and m3 has a turn of its own."""
+    """m2 is taken into the turn of m1, and m3 begins the next one."""
     story = Story().turn("one").reply(use("list"), messages=[user("one")])
     story.take(steered, "m2", reader=True).take("hello", "m3", reader=True).tool()
     asked = [user("one"), assistant(use("list")), user(steered), *more]
