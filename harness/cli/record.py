@@ -177,7 +177,7 @@ _ENDS = {
     "crashed": "crashed",
     "hung": "hung",
     "computes": "computed without end",
-    "loops": "called without end",
+    "loops": "did not end",
     "backs_off": "backed off without end",
     "memory": "used too much memory",
     "limit": "continued at a limit",

@@ -168,7 +168,8 @@ class Liveness:
             case "computes":
                 return f"it used {self._allowed_s:g} s of processor time and called little ({of})"
             case "loops":
-                return f"it continued to call and did not end ({of})"
+                # No more than this is known: a slow agent with a far bound looks the same.
+                return f"it still called when its time was over ({of}; --real-s allows more)"
             case "backs_off":
                 text = f"its pauses after failed answers fill {RUN * self._real_s / 2:g} s or more"
                 return f"{text} of real time ({of}; --real-s allows more)"
