@@ -231,8 +231,8 @@ def target(history: History) -> Iterator[Finding]:
 
     `crashed`: it ends with an exception or an exit status. `hung`: it neither called nor computed
     for `limits.real_s` on a machine that was fast enough. `computes`: it used that much processor
-    time. `loops`: it used that time, and still called. `backs_off`: its pauses between attempts, in real time,
-    fill half of ten times the limit. A machine that is too slow makes the run unknown.
+    time. `loops`: it used that time, and still called. `backs_off`: its pauses between attempts, in
+    real time, fill half of ten times the limit. A machine that is too slow makes the run unknown.
 
     A Python target that ends, kills or replaces its process has crashed too.
 
