@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.core.scenario.scenario import InboxItem
-from harness.core.values.calls import Inbound, OutboxRequest
+from harness.core.values.calls import Inbound, InboxRequest, OutboxRequest
 from harness.core.values.plans import Accepted, Answer, Close, Delivered, Plan, Returned, Send, Wait
 from harness.core.values.profile import Profile
 from tests.core import world
@@ -157,3 +157,23 @@ def test_a_stop_may_answer_what_a_kill_offers_again() -> None:
     assert [[each.inbound.id for each in turn.joined] for turn in turns if turn.delivery] == [
         ["m2"]
     ]
+
+
+def test_a_message_that_comes_by_another_sessions_key_is_behind_the_one_that_waited() -> None:
+    """m2's turn has begun by the end of m1's, and no event tells. `gateway.crowded` does this."""
+    run = world.run(inbox=[InboxItem(text=text, when="start") for text in ("a", "b")])
+    run.pushed(0)
+    run.history.accepted(0)
+    world.ask(run)
+    run.pushed(0)
+    run.history.accepted(0)
+    run.outbox(OutboxRequest("final", "Done.", in_reply_to="m1"), 0)
+    request, value = InboxRequest(reader=True), {"id": "x", "session": "main", "text": "c"}
+    run.history.called(key="Main/inbox#3", seam="inbox", session="Main", request=request)
+    assert run.history.past.comes_behind("main", "x")
+    run.history.answered("Main/inbox#3", "inbox", 0, "main", 2, value=value)
+    for name in ("m2", "x"):
+        run.outbox(OutboxRequest("final", "Done.", in_reply_to=name), 0)
+    run.history.ended(how="returned")
+    turns = run.history.trace.turns.values()
+    assert [turn.delivery.inbound.id for turn in turns if turn.delivery] == ["m1", "m2", "x"]

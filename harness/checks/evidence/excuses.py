@@ -121,7 +121,9 @@ def may_begin_again(trace: Trace, turn: Turn, failed: Exchange, again: Exchange)
     if kill == len(trace.kills) or trace.kills[kill] > again.n:
         return False
     if "store" in trace.seams:
-        came = [event.n for event in trace.stored_during(turn) if event.added]
+        own = {"", turn.session}
+        looks = trace.stored_during(turn)
+        came = [look.n for look in looks if any(row.session in own for row in look.added)]
     else:
         came = [e.n for e in turn.main if e.succeeded and not e.too_large]
     came += [e.n for e in turn.executions] + [s.n for s in turn.endings]

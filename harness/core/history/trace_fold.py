@@ -368,7 +368,7 @@ class _Reader:
     def _turn(self, event: Called | Answered) -> Turn:
         name = (event.session, event.turn)
         if name not in self.trace.turns:
-            opens = isinstance(event, Answered) and event.seam == "inbox"
+            opens = event.seam == "inbox" and not self._waiting.get(event.session)
             self._begin_waiting(event.session, event.turn - opens, event)
         if name not in self.trace.turns:
             if (before := self._newest.get(event.session)) is not None and self._has_reader:

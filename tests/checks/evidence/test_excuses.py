@@ -8,6 +8,7 @@ import pytest
 
 from harness.checks.append_only import append_only_prefix
 from harness.checks.conversation import history_faithful
+from harness.checks.evidence.excuses import may_begin_again
 from harness.checks.false_stops import no_false_stop
 from harness.checks.message_delivery import inbound_exactly_once
 from harness.checks.prompt_size import compaction_progress, request_fits
@@ -173,3 +174,15 @@ def test_a_failed_answer_excuses_a_stop_until_the_model_has_answered(failed_last
         story.fail(529)
     found = codes(no_false_stop(story.reply("sorry", tools=False).final().end()))
     assert found == ([] if failed_last else ["no_false_stop.withdrawn"])
+
+
+@pytest.mark.parametrize(("session", "may"), [("side", True), ("main", False), ("", False)])
+def test_a_row_of_another_session_keeps_nothing_of_a_failed_request(
+    session: str, may: bool
+) -> None:
+    """The agent has one store for its sessions, and works on both when it is killed."""
+    story = Story(stores=False, settings={"own_store": True}).turn("go", "m1").row(user("go"))
+    story.fail(400).row(assistant("x"), session=session).killed().take("go", "m1").fail(400)
+    trace = story.final(status="failed").end().trace
+    turn, (failed, again) = next(iter(trace.turns.values())), trace.exchanges
+    assert may_begin_again(trace, turn, failed, again) is may
