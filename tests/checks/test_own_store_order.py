@@ -216,6 +216,13 @@ def test_rows_of_the_seed_may_be_taken_with_the_first_message(seeded: int, is_fo
     assert bool(told(story.row(assistant("2")).end())) is is_found
 
 
+def test_a_message_with_half_a_character_is_not_the_seed() -> None:
+    """The agent leaves the blank seed out, and no file can hold the message as it is."""
+    story = Story(stores=False, settings={"own_store": True, "seeded": 1})
+    story.turn("half \\udcff of it").row(user("half ? of it")).reply("1").row(assistant("1"))
+    assert "inbound_exactly_once.lost" not in told(story.final().end())
+
+
 @pytest.mark.parametrize(("took", "found"), [(("m2",), False), ((), True)])
 def test_an_equal_message_that_the_turn_takes_in_has_a_row_too(
     took: tuple[str, ...], found: bool

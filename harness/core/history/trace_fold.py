@@ -45,7 +45,7 @@ from harness.core.values.calls import (
     StoreRequest,
     ToolRequest,
 )
-from harness.core.values.messages import Message, fitting
+from harness.core.values.messages import Message, fitting, with_marks
 from harness.core.values.tool_names import ToolNames
 
 REACTION_MS = 2000
@@ -113,10 +113,10 @@ class _Reader:
         trace, taken = self.trace, 0
         is_first = not any(look.added for look in trace.stored)
         if is_first and trace.own_store and len(trace.deliveries) == 1:
-            said, seeded = trace.deliveries[0].inbound.text, trace.settings.get("seeded", 0)
+            said, most = with_marks(trace.deliveries[0].inbound.text), trace.settings.get("seeded")
             rows = [trace.messages.get(row.digest, Message("user")) for row in event.added]
-            new = [n for n, row in enumerate(rows) if row.role == "user" and said in row.text]
-            taken = min(fitting(rows, seeded), new[-1] if new else len(rows)) if said else 0
+            new = [n for n, m in enumerate(rows) if m.role == "user" and said in with_marks(m.text)]
+            taken = min(fitting(rows, most or 0), new[-1] if new else len(rows)) if said else 0
         if taken:
             n = trace.starts[0].n
             trace.stored.insert(0, msgspec.structs.replace(event, n=n, added=event.added[:taken]))
