@@ -19,6 +19,7 @@ from harness.checks.evidence.excuses import (
     REDELIVERY,
     Marks,
     holds_for,
+    is_killed_between,
 )
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.turn_outcomes import (
@@ -198,6 +199,7 @@ def session_heals(history: History, *, messages: int = 2) -> Iterator[Finding]:
         # A fault or a kill in the turn starts the count of messages again. One that was offered
         # before a kill may have been begun in that life.
         is_begun = turn.begun_n or turn.interrupted_n or turn.delivery.inbound.attempt > 1
+        is_begun = is_begun or is_killed_between(trace, turn.delivery.n, turn.opened_n)
         if last_n >= turn.delivery.n or is_begun:
             state.left = messages
         elif state.left and _counts(marks, turn):

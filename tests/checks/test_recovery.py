@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from harness.checks.recovery import resume_bounded, session_heals
-from harness.core.values.calls import InboxRequest
+from harness.core.values.calls import InboxRequest, OutboxRequest
 from harness.core.values.messages import ToolUse, user
 from harness.core.values.plans import Kill
 from tests.checks.failing_worlds import FailingWorld
@@ -275,6 +275,25 @@ def test_a_message_that_was_offered_before_a_kill_may_be_given_up(
     value = {"id": "m2", "session": "main", "text": "And?", "attempt": attempt}
     story.history.answered(**where, key=key, seam="inbox", value=value)
     story.say("I was interrupted twice at this.", "error", "failed")
+    assert codes(session_heals(story.end())) == found
+
+
+@pytest.mark.parametrize(("killed", "found"), [(False, ["session_heals.unasked"]), (True, [])])
+def test_a_message_that_waited_through_a_kill_may_be_given_up(
+    killed: bool, found: list[str]
+) -> None:
+    """It came in a turn with a fault, and its own begins behind a kill that names no session of
+    it: the agent worked on another one."""
+    story = Story().turn("Hello?", "m1").fail(529, **FAULTY).take("And?", "m2", reader=True)
+    story.reply("1")
+    story._name = "m1"
+    story.say("1")
+    if killed:
+        story.history.killed(at="side/model#1", session="side")
+    where, key = {**story._where(), "turn": 2}, story._key("outbox")
+    request = OutboxRequest("error", "I stop.", "m2", "failed")
+    story.history.called(**where, key=key, seam="outbox", request=request)
+    story.history.answered(**where, key=key, seam="outbox")
     assert codes(session_heals(story.end())) == found
 
 
