@@ -84,7 +84,7 @@ def _blanks(trace: Trace) -> Iterator[Finding]:
 
 def _lost(trace: Trace, turn: Turn) -> Iterator[Finding]:
     inbound = inbound_rows(trace, turn)
-    if not inbound:
+    if not (inbound or turn.redelivery):  # it has the row of the turn that answered it
         text = f"{turn.words}: the inbound message is not stored{stored_elsewhere(trace, turn)}"
         yield Finding("reload_equivalence.lost_inbound", text, (turn.opened_n, turn.settled_n))
     for ending in (each for each in turn.endings if each.request.text.strip()):

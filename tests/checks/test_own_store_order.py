@@ -216,6 +216,15 @@ def test_rows_of_the_seed_may_be_taken_with_the_first_message(seeded: int, is_fo
     assert bool(told(story.row(assistant("2")).end())) is is_found
 
 
+@pytest.mark.parametrize(("name", "found"), [("m1", False), ("m2", True)])
+def test_a_message_that_comes_after_its_reply_has_its_row(name: str, found: bool) -> None:
+    """The agent drops it, and sends the reply again that a kill had left."""
+    story = Story(stores=False, **OWN).turn("one", "m1").row(user("one")).fail(529)
+    story.final("Out of order.", "failed", "error").killed().turn("one", name)
+    story.say("(sent again) Out of order.", "error", "failed")
+    assert ("reload_equivalence.lost_inbound" in codes(reload_equivalence(story.end()))) is found
+
+
 def test_a_message_with_half_a_character_is_not_the_seed() -> None:
     """The agent leaves the blank seed out, and no file can hold the message as it is."""
     story = Story(stores=False, settings={"own_store": True, "seeded": 1})
