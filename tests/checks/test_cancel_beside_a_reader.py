@@ -58,12 +58,17 @@ def test_a_stop_that_a_kill_took_at_once_is_known_to_no_later_life(
     assert codes(cancel_honoured(history)) == found
 
 
-@pytest.mark.parametrize(("text", "found"), [("", []), ("two", ["inbound_exactly_once.late"])])
-def test_a_blank_message_in_mid_turn_has_nothing_that_the_model_could_read(
-    text: str, found: list[str]
+@pytest.mark.parametrize(
+    ("text", "at_ms", "found"),
+    [("", 0, []), ("two", 0, ["inbound_exactly_once.late"]), ("two", 7_000, [])],
+)
+def test_a_blank_message_in_mid_turn_and_one_that_has_not_come_yet_are_not_late(
+    text: str, at_ms: int, found: list[str]
 ) -> None:
-    came = _Some(n=5, inbound=_Some(id="m2", text=text))
-    asked = [_Some(n=n, succeeded=True, added=True, request=_Some(took=())) for n in (7, 9)]
+    """A reader may be told ahead of a message that comes at a time."""
+    came = _Some(n=5, inbound=_Some(id="m2", text=text, at_ms=at_ms))
+    sent = {"succeeded": True, "added": True, "called": _Some(at_ms=0)}
+    asked = [_Some(n=n, request=_Some(took=()), **sent) for n in (7, 9)]
     shared = {"session": "main", "main": asked, "readable": asked, "asks": [], "sendings": []}
     first = _Some(number=1, words="turn 1", came=[came], delivery=None, joined=[], **shared)
     own = _Some(number=2, words="turn 2", came=[], delivery=came, joined=[], **shared)

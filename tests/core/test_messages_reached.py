@@ -138,3 +138,11 @@ def test_words_of_the_assistant_that_a_shorter_request_leaves_out_are_not_the_us
     added = (note, own, Message("user", (Text("Hello."),)))
     reading = Reading(model="m", messages=[*added], keep=0, added=added)
     assert reached(history, "main", reading, [*old, own]) == (1, ("m3",))
+
+
+def test_words_of_the_turn_may_begin_those_of_what_has_come() -> None:
+    history = _read_on(f"{ASKED} Please.")
+    before = [Message("user", (Text(ASKED),))]
+    added = (Message("user", (Text(f"{ASKED} Please."),)),)
+    reading = Reading(model="m", messages=[*before, *added], keep=1, added=added)
+    assert reached(history, "main", reading, before) == (1, ("m3",))

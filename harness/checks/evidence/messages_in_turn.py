@@ -29,7 +29,8 @@ def came_in_turn(trace: Trace, turn: Turn) -> Iterator[Case]:
     policy = trace.profile.inbound_policy(turn.session)
     for delivery in turn.came:
         took = [e for e in turn.main if delivery.inbound.id in e.request.took and e.n > delivery.n]
-        after = [e for e in turn.readable if e.n > delivery.n and e.succeeded and e.added]
+        there = (e for e in turn.readable if e.called.at_ms >= delivery.inbound.at_ms)
+        after = [e for e in there if e.n > delivery.n and e.succeeded and e.added]
         if delivery.n in _answers(turn) or not delivery.inbound.text.strip():
             continue  # nor has the model anything to read in a blank one
         own = next((t for t in trace.turns.values() if t.delivery is delivery), None)

@@ -28,7 +28,7 @@ def reached(
     messages of the session's last request.
     """
     past = history.past
-    newest = [*takewhile(lambda m: m.role != "assistant", reversed(reading.messages))]
+    newest = [*takewhile(lambda m: m.role != "assistant", reversed(reading.messages))][::-1]
     waiting, turn = past.waiting(session), past.turn(session)
     words = {name: _words(past, session, name) for name in waiting}
     results = [r.text for m in newest for r in m.tool_results]
