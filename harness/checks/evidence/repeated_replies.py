@@ -75,7 +75,10 @@ def may_repeat(trace: Trace, turn: Turn, later: Sending) -> bool:
     """Whether a second ending is allowed. It repeats the first after a kill, or after the outbox's
     answer was lost, and adds a note to it. Or the first could not be stored before a kill. An agent
     whose store works knows of a reply that had arrived before the session went on."""
-    first, old = turn.endings[0], [e for e in turn.endings if e.n < later.n][-1]
+    first, before = turn.endings[0], [e for e in turn.endings if e.n < later.n]
+    # A reply to two messages may be sent again to each of them.
+    alike = [e for e in before if not {*e.named}.isdisjoint(later.named)]
+    old = (alike or before)[-1]
     meant = next(s for s in turn.sendings if s.request.kind in ENDINGS)
     killed = is_killed_between(trace, first.n, later.n)
     is_whole = squeeze(first.request.text) in squeeze(later.request.text)

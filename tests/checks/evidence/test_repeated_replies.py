@@ -44,6 +44,27 @@ def test_a_repetition_has_to_say_that_it_may_be_one(
     assert [f.code for f in outbound_once(_history(*texts, killed=killed))] == found
 
 
+@pytest.mark.parametrize(("names", "found"), [("m2", []), ("m1", ["outbound_once.twice"])])
+def test_a_reply_to_two_messages_may_be_sent_again_to_each(names: str, found: list[str]) -> None:
+    """The one to m1 has arrived before that to m2; a second one to m1 is a repetition."""
+    history = History()
+    history.started(run="r", scenario="s", world="simulate", seams=("model", "inbox", "outbox"))
+    history.called(key="main/inbox#1", seam="inbox", request=InboxRequest())
+    delivered = {"id": "m1", "session": "main", "text": "hi"}
+    history.answered(key="main/inbox#1", session="main", turn=1, seam="inbox", value=delivered)
+    for number, (text, name) in enumerate(
+        [("Hello.", "m1"), ("Again: Hello.", "m1"), ("Again: Hello.", names)], start=1
+    ):
+        if number == 2:
+            history.killed(at="store#1:before")
+        at = {"key": f"main/outbox#{number}", "session": "main", "turn": 1, "seam": "outbox"}
+        both = ("m2",) if number == 1 else ()
+        history.called(request=OutboxRequest("final", text, name, "ok", also=both), **at)
+        history.answered(**at)
+    history.ended(how="returned")
+    assert [f.code for f in outbound_once(history)] == found
+
+
 def test_a_duplicate_of_a_message_that_was_answered_after_a_kill_needs_no_answer() -> None:
     history = History()
     history.started(run="r", scenario="s", world="simulate", seams=("model", "inbox", "outbox"))
