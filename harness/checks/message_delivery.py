@@ -200,7 +200,7 @@ def _doubled(trace: Trace, turn: Turn, last: Exchange) -> Iterator[Case]:
         times -= times_said(said, turn.readable[0]) - 1  # an unanswered row may hold the words
     came = [d.inbound for d in trace.deliveries if d.n < last.n] if times > 1 else []
     if came and trace.gets_ids and not trace.kills:  # else it may keep a message that comes again
-        came = [*{inbound.id: inbound for inbound in came}.values()]
+        came = [*{(each.session, each.id): each for each in came}.values()]
     texts = Counter(i.text for i in came).items()  # a chat may say "yes" a thousand times
     may_be = sum(count for text, count in texts if same_text(text, turn.text))
     if times > may_be > 0 and turn.delivery:

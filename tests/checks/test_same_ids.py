@@ -111,3 +111,19 @@ def test_a_result_belongs_to_the_call_of_its_own_session() -> None:
     story.of("alice").turn("And?").reply("Yes.", messages=[*mine, user("And?")]).final()
     asks = [ask for ask in story.history.trace.asks if ask.exchange.called.session == "bob"]
     assert [ask.sent for ask in asks] == [None]
+
+
+@pytest.mark.parametrize("name", ["1", "7"])
+def test_a_message_of_another_chat_with_its_id_is_not_one_of_those_that_say_the_same(
+    name: str,
+) -> None:
+    """Two messages say the same, and the first had no answer: the request holds both."""
+    story = (
+        Story(seams=("model", "inbox", "outbox")).turn(ALICE, "1").final("No.", "failed", "error")
+    )
+    story.session = "bob"
+    story.turn(BOB, name).reply("2").final()
+    story.session = "main"
+    story.turn(ALICE, "2").reply("3", messages=[user(ALICE), user(ALICE)])
+    found = codes(inbound_exactly_once(story.final().end()))
+    assert "inbound_exactly_once.doubled" not in found
