@@ -27,7 +27,7 @@ REQUEST_MOST, JUDGEMENT_MOST, SHARED_MOST = 20, 44, 22
 """The most files of a request beside the clock, of a judgement, and of that without the families of
 checks: each family is a file that stands for itself."""
 
-EXAMPLES, EXAMPLE_MOST = 20, 138
+EXAMPLES, EXAMPLE_MOST = 20, 139
 """The number of examples, and the most files of the median one: it is drawn, played against an
 agent of some lines, and judged: each family of checks is a file, and has its own."""
 

@@ -38,7 +38,7 @@ def about_another_call(moment: Moment, plan: Plan) -> Plan:
 
 def answered_twice(moment: Moment, plan: Plan) -> Plan:
     """The answer to the question before comes a second time, in place of the one to this."""
-    before = moment.past.last_decided.get(moment.call.session)
+    before = moment.past.decisions.last.get(moment.call.session)
     if before is None or before["id"] == _id(moment) or _is_plain(moment):
         return plan
     return (Answer(msgspec.convert(before, Approval)),)

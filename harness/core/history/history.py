@@ -218,7 +218,7 @@ class History:
         self.past.see_answered(event.key, event.seam, turn, error, event.value, asks, is_failure)
         if event.seam == "approval":
             comes_ms = event.at_ms + waited_ms(event.steps)
-            self.past.see_decided(event.key, event.value, comes_ms)
+            self.past.decisions.see_answer(event.key, event.value, comes_ms)
 
     def effect(self, **fields: Json) -> Effected:
         """Append a change of the outside world."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TypeAlias
 
+from harness.core.history.user_decisions import UserDecisions
 from harness.core.values.calls import (
     ApprovalRequest,
     InboxRequest,
@@ -19,7 +20,7 @@ from harness.core.values.calls import (
     StoreRequest,
     ToolRequest,
 )
-from harness.core.values.messages import Json, canonical
+from harness.core.values.messages import Json
 from harness.core.values.profile import NO_PROFILE
 
 MessageName: TypeAlias = tuple[str, str]
@@ -35,24 +36,24 @@ class Past:
     ids of the calls that failed, `finished` the messages that had their reply. `taken_back` counts
     the deliveries that a kill or a refusal undid, by message; those of `comes_again` are still to
     come. `downtime_ms` is the time between the lives of the agent. `profile` says what the agent
-    does with messages in mid-turn. `decided` holds the user's answers by session and question, each
-    with the time at which it comes; one that always allows a tool stands under its name too.
-    `last_decided` is the newest of each session. `asked_of` counts the model's calls.
-    `inbox_ended`: the last question for a message got none."""
+    does with messages in mid-turn. `decisions` are the user's about calls. `asked_of` counts the
+    model's calls. `inbox_ended`: the last question for a message got none.
+    """
 
     def __init__(self) -> None:
         self.calls, self.tool_calls = Counter[str](), Counter[str]()
         self.session_calls: Counter[tuple[str, str]] = Counter()
         self.store_calls, self.purpose_calls = Counter[str](), Counter[str]()
         self.asked_of: Counter[tuple[str, str, str]] = Counter()
-        self.turn_calls, self._turns = Counter[str](), Counter[str]()
+        self.turn_calls: Counter[str] = Counter()
         self.children, self.child_calls = set[str](), 0
         self.crossed, self.failed = set[str](), set[str]()
         self.asked: dict[str, tuple[str, ...]] = {}
         self.ran: dict[str, ToolRequest] = {}
         self._running: dict[str, str] = {}
         self.plays: Counter[tuple[str, int]] = Counter()
-        self.last_played, self.played_for = dict[str, int](), dict[str, MessageName]()
+        self.last_played: dict[str, int] = {}
+        self.played_for: dict[str, MessageName] = {}
         self.delivered: Counter[MessageName] = Counter()
         self.taken_back, self.comes_again = Counter[MessageName](), set[MessageName]()
         self.cancelled, self.said = dict[str, int](), dict[str, str]()
@@ -61,6 +62,7 @@ class Past:
         self.limit_answers = self.downtime_ms = self.previous_ms = self._called_ms = 0
         self._last_delivered, self._asks_inbox, self.inbox_ended = "", "", False
         self._unconfirmed: MessageName | None = None
+        self._turns: Counter[str] = Counter()
         self._open, self._untouched = dict[str, str](), dict[str, str]()
         self._waiting: dict[str, list[str]] = {}
         self._has_reader = False
@@ -71,9 +73,7 @@ class Past:
         self._took: dict[str, tuple[str, ...]] = {}
         self._came_before_stop: dict[str, tuple[str, ...]] = {}
         self._lanes: dict[str, tuple[str, str]] = {}
-        self._questions: dict[str, tuple[str, ApprovalRequest]] = {}
-        self.decided: dict[tuple[str, str], tuple[Json, int]] = {}
-        self.last_decided: dict[str, Json] = {}
+        self.decisions = UserDecisions()
 
     def next_index(self, session: str, seam: Seam) -> int:
         """The number that the next call of `session` on `seam` gets; the first is 1."""
@@ -132,7 +132,8 @@ class Past:
 
     def turn_of_call(self, session: str) -> int:
         """The number of the turn that a call belongs to: it may begin the one that waits."""
-        return self.turn(session) + (session in self._waiting and not self.open_inbound(session))
+        begins = session in self._waiting and not self.open_inbound(session)
+        return self.turn(session) + begins
 
     @property
     def open_sessions(self) -> tuple[str, ...]:
@@ -147,7 +148,8 @@ class Past:
 
     def is_worked_on(self, message: MessageName) -> bool:
         """Whether an inbound message opened a turn that has not ended."""
-        return self.open_inbound(message[0]) == message[1]
+        session, name = message
+        return self.open_inbound(session) == name
 
     def goes_on(self, session: str) -> bool:
         """Whether a session is still worked on, beside the last one or beside a reader."""
@@ -162,7 +164,8 @@ class Past:
     def is_answered(self, name: str) -> bool:
         """Whether a call was answered, by its key or as the number of its seam (`model#3`).
 
-        The calls of a seam are numbered, so one that was made is answered unless it is open."""
+        The calls of a seam are numbered, so one that was made is answered unless it is still open.
+        """
         lane, _, number = name.rpartition("#")
         session, _, seam = lane.rpartition("/")
         if not number.isdecimal() or int(number) < 1:
@@ -206,7 +209,8 @@ class Past:
             self._running[key] = request.id
             lane = f"tool:{request.name}"
         if isinstance(request, ApprovalRequest):
-            lane, self._questions[key] = f"approval:{request.name}", (session, request)
+            lane = f"approval:{request.name}"
+            self.decisions.see_question(key, session, request)
         if isinstance(request, StoreRequest):
             self.store_calls.update({request.access, request.operation})
         self._lanes[key] = (lane, ordinal)
@@ -309,19 +313,6 @@ class Past:
             self.played_for[lane] = session, self.open_inbound(session)
             self.plays["model" if seam == "model" else lane, turn] += 1
 
-    def see_decided(self, key: str, value: Json, comes_ms: int) -> None:
-        """Keep what the user decided, and when the agent gets to know it.
-
-        It counts for the same question, and for each one about the tool if the user always allows
-        it. An answer about another call, and one that did not come in time, decides nothing."""
-        session, request = self._questions.pop(key, ("", ApprovalRequest("", "")))
-        if not value or value["id"] != request.id or value.get("answer") == "expired":
-            return
-        self.decided.setdefault((session, canonical(request)), (value, comes_ms))
-        self.last_decided[session] = value
-        if value.get("always"):
-            self.decided.setdefault((session, request.name), (value, comes_ms))
-
     def see_accepted(self) -> None:
         """Record that the agent has the last message: a kill does not bring it back."""
         self._unconfirmed = None
@@ -351,7 +342,8 @@ class Past:
         """Count a delivery. `due_in` is the session that the message was sent to.
 
         A fault may deliver it under another session (`gateway.session_key_collides`). Then it still
-        counts as the message that was due, which must not come a second time."""
+        counts as the message that was due, which must not come a second time.
+        """
         session, name = inbound.get("session", "main"), inbound["id"]
         is_known = not due_in or (session, name) in self.inbounds
         counted = (session if is_known else due_in), name

@@ -1,11 +1,11 @@
 """Reads a trace from the events of a history in one pass.
 
 A call and its answer share a key. Session and number name a turn; the next look into the inbox
-settles it. A compaction is a `compact` call, or a notice, with the main request that follows."""
+settles it.
+"""
 
 from __future__ import annotations
 
-from bisect import insort
 from collections.abc import Collection, Set
 
 import msgspec
@@ -34,8 +34,8 @@ from harness.core.history.exchanges import (
     offered_schemas,
     root,
 )
-from harness.core.history.summary_proof import goes_on, is_summary
-from harness.core.history.trace import Compaction, Delivery, StoreDamage, Trace, Turn
+from harness.core.history.open_compactions import OpenCompactions
+from harness.core.history.trace import Delivery, StoreDamage, Trace, Turn
 from harness.core.values.calls import (
     ApprovalRequest,
     Inbound,
@@ -65,15 +65,16 @@ def trace(history: EventLog, taken_back: Set[tuple[str, str]] = frozenset()) -> 
 class _Reader:
     def __init__(self, history: EventLog, taken_back: Set[tuple[str, str]]) -> None:
         self.trace = Trace(messages=history.messages, events=history.events)
-        self._root, self._nodes = root(), dict[str, Node]()
+        self._root = root()
+        self._nodes: dict[str, Node] = {}
         self._open: dict[str, Exchange | Execution | Question | Sending | Called] = {}
         self._asked, self._sends_texts, self._says_texts = CallPairing(), False, False
-        self._last_main, self._main_before = dict[str, Exchange](), dict[str, Exchange]()
-        self._values, self._back = history.values, taken_back
-        self._compacting: dict[str, Compaction] = {}
+        self._back = taken_back
+        self._compactions = OpenCompactions(self.trace, history.values)
         self._delivered: Turn | None = None
         self._deliveries: dict[tuple[str, str], list[Turn]] = {}
-        self._waiting, self._newest = dict[str, list[Delivery]](), dict[str, Turn]()
+        self._waiting: dict[str, list[Delivery]] = {}
+        self._newest: dict[str, Turn] = {}
         self._offered: dict[tuple[str, str], int] = {}
         self._given, self._has_reader = set[tuple[str, str]](), False
         self._questions = OpenQuestions()
@@ -87,10 +88,13 @@ class _Reader:
                 self._answered(event)
             case Stored():
                 self._stored(self._damages.stored(event))
-            case Noted() | Valued():
-                if isinstance(event, Valued):
-                    self.trace.schemas[event.digest] = offered_schemas(event.value)
-                self.trace.malformed.update([event.digest] * event.malformed)
+            case Noted():
+                if event.malformed:
+                    self.trace.malformed.add(event.digest)
+            case Valued():
+                self.trace.schemas[event.digest] = offered_schemas(event.value)
+                if event.malformed:
+                    self.trace.malformed.add(event.digest)
             case Started():
                 self._start(event)
             case Killed():
@@ -109,7 +113,8 @@ class _Reader:
 
     def _stored(self, event: Stored) -> None:
         """Add a look at the store. An agent with its own store may copy the seed once its first
-        message has come, with that or alone: such rows count as stored before the message."""
+        message has come, with that or alone: such rows count as stored before the message.
+        """
         trace, taken = self.trace, 0
         is_first = not any(look.added for look in trace.stored)
         if is_first and trace.own_store and len(trace.deliveries) == 1:
@@ -170,17 +175,9 @@ class _Reader:
             self._asked.see_texts(exchange)
         if called.purpose == "main":
             self._questions.see_request(called.session, called.turn, self.trace.settings)
-        if called.purpose == "compact":
-            self._compact(exchange)
         if request.took:
             self._take_in(self._turn(called), request.took)
-        if called.purpose == "main" and not request.unread:
-            self._recognise_summary(exchange)
-            if (compaction := self._compacting.pop(called.session, None)) is not None:
-                compaction.after = exchange
-            if (last := self._last_main.get(called.session)) is not None:
-                self._main_before[called.session] = last
-            self._last_main[called.session] = exchange
+        self._compactions.see_request(exchange)
 
     def _take_in(self, turn: Turn, names: Collection[str], before_n: int = _NEVER) -> None:
         """Let a turn take in messages that wait, or that a reply about a stop answers unread."""
@@ -191,47 +188,6 @@ class _Reader:
         turn.joined += joined
         for each in joined:
             self._deliveries.setdefault((turn.session, each.inbound.id), []).append(turn)
-
-    def _recognise_summary(self, later: Exchange) -> None:
-        """Take the last main request for a compaction if its answer was a summary.
-
-        An agent need not say what a request is for. The proof is the next request: it does not go
-        on from the last one, and holds that answer as words of the user or of the system. If it
-        goes on from the request before, nothing was summarised: a title or a plan was asked for."""
-        last = self._last_main.get(session := later.called.session)
-        if last is None or self.trace.world == "recording":
-            return
-        system = str(self._values.get(later.request.system, ""))
-        if not is_summary(last, later, (self._turn(last.called), self._turn(later.called)), system):
-            return
-        if (before := self._main_before.get(session)) is not None:
-            self._last_main[session] = before
-            if later.node.first(before.node.depth) is before.node:
-                last.used_as = "aux"
-                return
-        last.used_as = "compact"
-        made = Compaction(self._turn(last.called), calls=[last], before=before, after=later)
-        if (told := self._compacting.get(session)) is not None and not told.calls:
-            made.notice = told.notice  # it came before this proof
-            self.trace.compactions.remove(self._compacting.pop(session))
-        insort(self.trace.compactions, made, key=lambda compaction: compaction.n)
-
-    def _compact(self, exchange: Exchange) -> None:
-        running = self._compacting.get(exchange.called.session)
-        notice = running and running.notice  # until one that began has ended, calls are its parts
-        if running:
-            is_told = notice and (not running.calls or notice.request.status == "started")
-            if is_told or (running.calls and goes_on(exchange, running.calls[-1], running.before)):
-                running.calls.append(exchange)
-                return
-        self._new_compaction(exchange.called).calls.append(exchange)
-
-    def _new_compaction(self, called: Called) -> Compaction:
-        before = self._last_main.get(called.session)
-        compaction = Compaction(self._turn(called), before=before)
-        self.trace.compactions.append(compaction)
-        self._compacting[called.session] = compaction
-        return compaction
 
     def _tool(self, called: Called, request: ToolRequest) -> None:
         ask = self._asked.run(request, called.session)
@@ -255,10 +211,7 @@ class _Reader:
         if request.kind in ("error", "notice") and turn.unstored:
             turn.store_failed = True
         if request.kind == "compaction":
-            running = self._compacting.get(called.session)
-            if running is None or (running.notice is not None and not running.is_announced):
-                running = self._new_compaction(called)
-            running.notice = sending
+            self._compactions.see_notice(sending)
 
     def _replied_turn(self, called: Called, request: OutboxRequest) -> Turn:
         """After a restart, or beside a reader, it is the turn whose message is answered."""

@@ -16,7 +16,6 @@ from harness.core.history.past import Past
 from harness.core.scenario.scenario import ApprovalTurn, ToolScript
 from harness.core.transition.tool_seam import last_uses
 from harness.core.values.calls import Approval, ApprovalRequest, Call, ToolRequest
-from harness.core.values.messages import canonical
 from harness.core.values.plans import Answer, Plan, Step, Wait
 
 
@@ -93,8 +92,8 @@ def _approval(turn: ApprovalTurn, request: ApprovalRequest) -> Approval:
 def _known(past: Past, session: str, request: ApprovalRequest) -> tuple[Approval, int] | None:
     """The user's answer to this question before, or the allowance of each call of the tool, and
     when it comes."""
-    if (same := past.decided.get((session, canonical(request)))) is not None:
+    if (same := past.decisions.of_question(session, request)) is not None:
         return msgspec.convert(same[0], Approval), same[1]
-    if (each := past.decided.get((session, request.name))) is not None:
+    if (each := past.decisions.of_tool(session, request.name)) is not None:
         return Approval(request.id, input=request.input, always=True), each[1]
     return None
