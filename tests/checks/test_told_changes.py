@@ -124,3 +124,9 @@ def test_a_message_that_is_lost_after_a_turn_that_failed_is_told_with_it() -> No
     )
     words = "the message m2 is not in the first request of its turn, after turn 1 of main failed"
     assert finding.message == f"main/model#2: {words}"
+
+
+def test_equal_words_behind_others_are_told_as_that() -> None:
+    told = changed_to("transfer 15 to Ada", "Agent  transfer 15 to Ada")
+    assert told == 'stands behind other words now: "Agent"'
+    assert changed_to("transfer 15 to Ada", "Agent transfer 16 to Ada").startswith("was ")

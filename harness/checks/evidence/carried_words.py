@@ -114,9 +114,13 @@ def _other_words(old: Message, new: Message) -> str:
 
 
 def changed_to(was: str, now: str) -> str:
-    """How a text became another one, in words: what is cut, else both from their difference on."""
+    """How a text became another one, in words: what is cut, or what stands before it, else both
+    from their difference on."""
     was, now = (" ".join(text.split()) for text in (was, now))
-    now = now[max(now.find(was[:BEGINNING]), 0) :]
+    begins_at = max(now.find(was[:BEGINNING]), 0)
+    added, now = now[:begins_at].rstrip(), now[begins_at:]
+    if added and now == was:
+        return f"stands behind other words now: {canonical(abridged(added, _SHOWN))}"
     start = max(_shared(was, now) - _SHOWN // 4, 0)
     if unicodedata.normalize("NFC", was) == unicodedata.normalize("NFC", now):
         codes = (ascii(abridged(text[start:], _SHOWN)) for text in (was, now))
