@@ -39,7 +39,7 @@ def test_a_turn_that_a_kill_cut_is_ended_by_its_reply_and_the_next_one_begins() 
     history, past = working(("m2", "main"))
     history.called(key="main/inbox#3", seam="inbox", request=InboxRequest(reader=True))
     history.killed(at="main/model#1")
-    assert past.turn_of_call("main") == 1, "the agent resumes it: nothing says that it gave it up"
+    assert past.turn_of_call("main", MODEL) == 1, "the agent resumes it: nothing says that it gave it up"
     key, reply = "main/outbox#1", OutboxRequest("final", "Bob is a builder.", in_reply_to="m1")
     history.called(key=key, seam="outbox", session="main", request=reply)
     history.answered(key=key, seam="outbox")
@@ -77,6 +77,17 @@ def test_a_kill_takes_back_a_turn_of_which_no_event_tells(calls: int) -> None:
     assert past.turn("main") == 1 + calls
     read(history, "m2")
     assert (past.turn("main"), past.open_inbound("main")) == (2 + calls, "m2")
+
+
+def test_a_reply_that_is_sent_again_begins_no_turn_of_what_a_kill_took_back() -> None:
+    history, past = working(("m2", "main"))
+    history.killed(at="main/model#1")
+    first = OutboxRequest("final", "Bob is a builder.", in_reply_to="m1")
+    history.called(key="main/outbox#1", seam="outbox", session="main", request=first)
+    history.answered(key="main/outbox#1", seam="outbox")
+    assert past.waiting("main") == ("m2",)
+    assert past.turn_of_call("main", first) == 1, "it repeats the reply to m1"
+    assert past.turn_of_call("main", OutboxRequest("final", "Yes.", in_reply_to="m2")) == 2
 
 
 def _cut_and_told_ahead() -> tuple[History, Past]:

@@ -130,10 +130,13 @@ class Past:
         """Whether the outbox has accepted no reply of the open turn, and refused one."""
         return session in self._refused
 
-    def turn_of_call(self, session: str) -> int:
+    def turn_of_call(self, session: str, request: Request) -> int:
         """The number of the turn that a call belongs to: it may begin the one that waits."""
-        begins = session in self._waiting and not self.open_inbound(session)
-        return self.turn(session) + begins
+        first = next(iter(self.waiting(session)), "")
+        answers = request.answers if isinstance(request, OutboxRequest) else ()
+        # What a kill took back has no turn so far: a reply may be that of a turn before, repeated.
+        is_due = first in answers or (session, first) not in self.comes_again
+        return self.turn(session) + bool(first and is_due and not self.open_inbound(session))
 
     @property
     def open_sessions(self) -> tuple[str, ...]:

@@ -385,7 +385,7 @@ class Transition:
         n = past.calls[seam] + 1 if seam == "inbox" else past.next_index(session, seam)
         key = f"{session or 'main'}/{seam}#{n}"
         works = isinstance(request, ToolRequest) or getattr(request, "closes", False)
-        turn = past.turn_of_call(session) if works else past.turn(session)
+        turn = past.turn_of_call(session, request) if works else past.turn(session)
         return Call(key, seam, n, session, turn, at_ms, request)
 
     def _record(self, call: Call) -> None:
