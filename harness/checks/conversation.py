@@ -151,7 +151,7 @@ def _reply(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
         return
     if not _is_shortened(trace, turn, first, said) and not _holds_end(trace, before, first, said):
         text = f"{first.called.key}: the reply of turn {before.number} of {turn.session} is missing"
-        text += _summary_between(trace, before, first)
+        text += _summary_between(trace, before, first) or _moved(before, first)
         yield Finding("history_faithful.forgotten_reply", text, (told[-1].n, first.n))
 
 
@@ -172,7 +172,8 @@ def _message(came: _Came, trace: Trace, before: Turn, turn: Turn) -> Iterator[Fi
     found = sum(text.count(said) for text in now) - squeeze(turn.text).count(said)
     if found < wanted and not any(is_cut_with_notice(said, text) for text in now):
         text = f"{first.called.key}: the message of turn {before.number} of {turn.session} is "
-        text += f"missing, which {held.called.key} had{_summary_between(trace, before, first)}"
+        text += f"missing, which {held.called.key} had"
+        text += _summary_between(trace, before, first) or _moved(before, first)
         yield Finding("history_faithful.forgotten_message", text, (held.n, first.n))
 
 
@@ -181,6 +182,13 @@ def _summary_between(trace: Trace, before: Turn, first: Exchange) -> str:
     what is missing."""
     made = (c.turn for c in trace.compactions if before.opened_n < c.n < first.n)
     return next((f", after a summary of {turn.session} in {turn.words}" for turn in made), "")
+
+
+def _moved(before: Turn, first: Exchange) -> str:
+    """The request of the turn before that went to another provider, in words."""
+    others = (e for e in before.main if e.called.provider != first.called.provider)
+    moved = next(others, None)
+    return f": it goes to another provider than {moved.called.key}" if moved else ""
 
 
 def _is_shortened(trace: Trace, turn: Turn, first: Exchange, said: str) -> bool:

@@ -38,6 +38,7 @@ from harness.core.history.exchanges import Ask, Exchange, Execution
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.messages import Json, canonical
+from harness.core.values.plans import Jump
 from harness.core.values.verdict import Cause, Finding
 from harness.core.values.visible_text import SHOWN, abridged
 
@@ -130,7 +131,7 @@ def _stops(trace: Trace, turn: Turn, ran: Mapping[str, int]) -> Iterator[_Stop]:
     text = "the turn ends in the middle of a tool call"
     text += f", after the message {came[0]} came" if came else ""
     ends = _endings(trace, turn)
-    found += [_Stop("ended", n, text + _stop_of_another(trace, turn, n), n) for n in ends]
+    found += [_Stop("ended", n, text + _met(trace, turn, n), n) for n in ends]
     text = "the model was never asked, and the turn ends by what earlier turns have used up: "
     found += [_Stop("unasked", n, text + words, n) for n, words in _unasked(trace, turn)]
     text = "the turn ends with a failure after {} failed, and earlier turns went on: the count of "
@@ -145,11 +146,17 @@ def _stops(trace: Trace, turn: Turn, ran: Mapping[str, int]) -> Iterator[_Stop]:
         shown_n = min(shown_n, stop.shown_n)
 
 
-def _stop_of_another(trace: Trace, turn: Turn, until_n: int) -> str:
-    """The cancel of another session that came in the turn, for the sentence of its end."""
+def _met(trace: Trace, turn: Turn, until_n: int) -> str:
+    """What came in the turn and is no reason for its end: the cancel of another session, or a wall
+    clock that was set forward."""
     others = (t for t in trace.turns.values() if t.session != turn.session)
     stopped = (t.session for t in others if turn.opened_n < t.cancelled_n < until_n)
-    return next((f", after a cancel of {session}" for session in stopped), "")
+    met = [f"a cancel of {session}" for session in stopped]
+    answered = (e.answered for e in turn.exchanges if e.answered and e.n < until_n)
+    jumps = (s for a in answered for s in a.steps if isinstance(s, Jump))
+    forward_s = sum(s.wall_ms - s.monotonic_ms for s in jumps) // 1000
+    met += [f"the wall clock was set {forward_s} s forward"] if forward_s > 0 else []
+    return f", after {met[0]}" if met else ""
 
 
 def _runs_beside(turn: Turn, ask: Ask) -> bool:

@@ -134,9 +134,9 @@ def backoff(
     or after no answer. `too_soon`: it is repeated within `least_ms`, unless the answer allowed it.
     `before_retry_after`: it is repeated sooner than the answer asked for, if that wait is at most
     `cap_s`. `above_cap`: it is repeated although the answer asked for more than `cap_s`; the user
-    should be told instead. `flat`: of `flat_gaps` waits in a row, none is longer than the first,
-    apart from jitter. Waits that the answer asked for, and waits of `ceiling_s` and more, need not
-    grow.
+    should be told instead. `misread`: milliseconds are waited for as seconds. `flat`: of
+    `flat_gaps` waits in a row, none is longer than the first, apart from jitter. Waits that the
+    answer asked for, and waits of `ceiling_s` and more, need not grow.
 
     Not a finding: a stream that broke off, which is not a sign of load; an error answer that the
     network cut off; a `retry-after` that is a date or malformed.
@@ -197,9 +197,19 @@ def _judged(gap: _Gap, least_ms: int, cap_s: float) -> Iterator[Finding]:
         yield Finding("backoff.above_cap", text, gap.events)
     elif gap.waited_ms + _TOLERANCE_MS < gap.asked_ms:
         yield Finding("backoff.before_retry_after", f"{waited}{asked}", gap.events)
+    elif _is_misread(gap):
+        text = f"{waited}: {gap.asked_ms:g} ms were asked for, and are read as seconds"
+        yield Finding("backoff.misread", text, gap.events)
     elif gap.waited_ms < (min(least_ms, int(gap.asked_ms)) or least_ms):
         text = f"{waited}, less than {duration(least_ms / 1000)}"
         yield Finding("backoff.too_soon", text, gap.events)
+
+
+def _is_misread(gap: _Gap) -> bool:
+    """Whether a wait has as many seconds as milliseconds were asked for, and no round number."""
+    said = gap.failed.answered.retry_after if gap.failed.answered else ""
+    is_alike = 1000 * gap.asked_ms <= gap.waited_ms <= 1020 * gap.asked_ms
+    return said.endswith("ms") and gap.asked_ms % 5 > 0 and is_alike
 
 
 def _flat(gaps: list[_Gap], ceiling_ms: float, most: int) -> Iterator[Finding]:

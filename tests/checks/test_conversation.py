@@ -36,6 +36,14 @@ def test_a_turn_that_begins_with_nothing_forgets_the_last_reply() -> None:
     assert finding.events[0] == told
 
 
+def test_a_loss_is_told_with_the_move_to_another_provider() -> None:
+    story = Story().turn("one").reply("the answer is 1").final()
+    story.provider = "openai-chat"
+    story.turn("two").reply("2", messages=[user("two")])
+    first = next(iter(history_faithful(story.final().end())))
+    assert first.message.endswith("missing: it goes to another provider than main/model#1")
+
+
 def test_a_reply_that_is_wrapped_is_no_loss() -> None:
     story = Story().turn("one").reply("1").final("The answer: 1")
     story.turn("two").reply("2", messages=[user("one"), assistant("1"), user("two")])

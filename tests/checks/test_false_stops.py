@@ -8,7 +8,7 @@ import pytest
 
 from harness.checks.false_stops import no_false_stop
 from harness.core.values.messages import Opaque, Text, ToolUse
-from harness.core.values.plans import Wait
+from harness.core.values.plans import Jump, Sent, Wait
 from tests.checks.histories import Story, codes, loop, use
 
 
@@ -89,6 +89,13 @@ def test_stopping_what_repeats_is_right() -> None:
 def test_refusing_an_empty_input_is_right() -> None:
     story = Story().turn("go").reply(use("write")).refuse().reply("sorry").final()
     assert not list(no_false_stop(story.end()))
+
+
+def test_an_end_is_told_with_the_clock_that_was_set_forward() -> None:
+    steps = (Jump(86_400_000), Sent(1, 9))
+    story = _poll(1).reply(use("poll"), steps=steps).final("No.", "failed", "error")
+    (ended,) = no_false_stop(story.end())
+    assert ended.message.endswith("a tool call, after the wall clock was set 86400 s forward")
 
 
 def test_refusing_after_a_cancel_is_right() -> None:

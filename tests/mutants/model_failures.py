@@ -113,6 +113,20 @@ def ignores_retry_after(brief: Brief) -> None:
     build_scheduled(brief, 1.0, 2.0, 4.0)
 
 
+@mutant(
+    breaks="model",
+    statement="Milliseconds of retry-after-ms are slept as seconds (fault H10)",
+    scenario="told-when-to-come-back/in-milliseconds",
+    killed_by="backoff.misread",
+)
+def sleeps_milliseconds_as_seconds(brief: Brief) -> None:
+    """The header asks for 43 ms, and the next try comes after 43 s.
+
+    The reference agent that waits for each number as seconds.
+    """
+    build_scheduled(brief, 43.0)
+
+
 def _as_it_is(client: Any) -> Any:
     return client
 

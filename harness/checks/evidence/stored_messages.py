@@ -98,9 +98,12 @@ def why_unanswered(trace: Trace, turn: Turn) -> str:
 
 
 def _left_by_a_kill(trace: Trace, turn: Turn) -> str:
-    was = turn.came_in or turn
-    is_killed = any(was.opened_n < n < turn.settled_n for n in trace.kills) and not turn.main
-    return f": a kill ended {was.words}, and no start takes it up" if is_killed else ""
+    was, over_n = turn.came_in or turn, turn.settled_n or len(trace.events) + 1
+    came_n = was.delivery.n if was.delivery else was.opened_n
+    if turn.main or not any(came_n < n < over_n for n in trace.kills):
+        return ""
+    how = f"a kill ended {was.words}" if was.main else "it waited when a kill came"
+    return f": {how}, and no start takes it up"
 
 
 def _reads_as_before(trace: Trace, turn: Turn) -> str:
