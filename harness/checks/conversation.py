@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from harness.checks.evidence.carried_words import (
     begins_or_ends,
@@ -37,6 +37,7 @@ from harness.checks.evidence.stored_messages import (
     says,
     squeeze,
 )
+from harness.checks.evidence.told_results import reads_as_failure
 from harness.checks.evidence.turn_outcomes import claimed, ending_calls, is_local
 from harness.core.history.events import Effected
 from harness.core.history.exchanges import Exchange, Execution
@@ -70,7 +71,8 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     `forgotten_result`: a main request lacks the result of a call that ran before it in the turn.
     The same holds for a result of the request before it, if that request failed in passing.
     `swapped_result`: a call's result does not begin with its tool's answer, and holds the answer to
-    another call of the turn. `forgotten_words`: the request after an answer has its calls and not
+    another call of the turn. `kept_result`: the first request tells a stored result as a failure.
+    `forgotten_words`: the request after an answer has its calls and not
     the words beside them. A compaction, a request over the window or a kill between the two
     explains what is missing. It explains no loss of what was said after it. A function of a text
     that is told no session need not remember; it is asked once a request shows that it does.
@@ -112,6 +114,8 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
             yield Case(
                 "forgotten_past", past_of_failed(history, before, turn), turn, turn.readable[0].n
             )
+        if turn.readable and before is None:
+            yield Case("result", _kept_result(trace, turn.readable[0]), turn, turn.readable[0].n)
         yield from _words_beside_calls(trace, turn)
         yield from _results(turn)
         yield from _begun_anew(turn)
@@ -252,6 +256,31 @@ def _results(turn: Turn) -> Iterator[Case]:
             events = (run.n, other.n, ask.sent_n)
             finding = Finding("history_faithful.swapped_result", text, events)
             yield Case("result", [finding], turn, later.n, ask.exchange.n)
+
+
+def _kept_result(trace: Trace, first: Exchange) -> Iterator[Finding]:
+    """Yield a result of the last calls that the session held at the start, and that its first
+    request tells in other words: a repair that looks at the next row alone makes one up."""
+    looks = takewhile(lambda look: look.n < first.n, trace.stored)
+    rows = [
+        row for look in looks for row in look.added if row.session in ("", first.called.session)
+    ]
+    kept = [m for row in rows if (m := trace.messages.get(row.digest))]
+    asked = next((m.tool_uses for m in reversed(kept) if m.tool_uses), ())
+    ids = {use.id for use in asked}
+    held = {r.id: r.text for m in kept for r in m.tool_results if not r.is_error}
+    for sent in (r for m in first.node.messages for r in m.tool_results if r.id in ids):
+        said = held.get(sent.id, "")
+        is_failed = sent.is_error or reads_as_failure(sent.text)
+        if not (is_asked(said) and is_failed and "whole" in lost_parts(said, sent.text)):
+            continue
+        if not any(squeeze(said) in squeeze(text) for text in first.texts):
+            text = (
+                f"{first.called.key}: the session holds the result {sent.id}, {said[:40]!r}, and "
+            )
+            text += f"the model reads {sent.text[:60]!r} in its place"
+            yield Finding("history_faithful.kept_result", text, (first.n,))
+            return
 
 
 def _begun_anew(turn: Turn) -> Iterator[Case]:

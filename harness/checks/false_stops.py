@@ -147,7 +147,7 @@ def _stops(trace: Trace, turn: Turn, ran: Mapping[str, int]) -> Iterator[_Stop]:
 
 
 def _met(trace: Trace, turn: Turn, until_n: int) -> str:
-    """What came in the turn and is no reason for its end: the cancel of another session, or a wall
+    """What came in the turn, for the sentence of its end: the cancel of another session, or a wall
     clock that was set forward."""
     others = (t for t in trace.turns.values() if t.session != turn.session)
     stopped = (t.session for t in others if turn.opened_n < t.cancelled_n < until_n)

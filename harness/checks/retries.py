@@ -141,9 +141,8 @@ def backoff(
     Not a finding: a stream that broke off, which is not a sign of load; an error answer that the
     network cut off; a `retry-after` that is a date or malformed.
 
-    Agents that retry at the same moment keep a provider down, and an agent that sleeps for a day
-    looks dead. To fix it, double the waits with jitter, obey `retry-after`, and give up if it is
-    too long. Source: invariant 15; cline/cline#713.
+    To fix it, double the waits with jitter, obey `retry-after`, and give up if it is too long.
+    Source: invariant 15; cline/cline#713.
     """
     starts = [start.n for start in history.trace.starts]
     for turn in history.trace.turns.values():

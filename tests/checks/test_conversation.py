@@ -44,6 +44,23 @@ def test_a_loss_is_told_with_the_move_to_another_provider() -> None:
     assert first.message.endswith("missing: it goes to another provider than main/model#1")
 
 
+@pytest.mark.parametrize(
+    ("told", "found"),
+    [
+        ("Error: interrupted, the outcome is unknown.", ["history_faithful.kept_result"]),
+        ("It failed. Behind it stood: page one is of whales.", []),
+        ("page one is of whales, and of ice", []),
+        ("(older results are left out)", []),
+    ],
+)
+def test_a_stored_result_is_not_told_as_a_failure(told: str, found: list[str]) -> None:
+    call = assistant(use("fetch", id="t1"))
+    story = Story().row(call).row(user("Be quick."))
+    story.row(results(ToolResult("t1", "page one is of whales"))).turn("Well?")
+    sent = [call, results(ToolResult("t1", told)), user("Be quick."), user("Well?")]
+    assert codes(history_faithful(story.reply("Yes.", messages=sent).final().end())) == found
+
+
 def test_a_reply_that_is_wrapped_is_no_loss() -> None:
     story = Story().turn("one").reply("1").final("The answer: 1")
     story.turn("two").reply("2", messages=[user("one"), assistant("1"), user("two")])

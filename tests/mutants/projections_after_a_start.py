@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
 from harness.agent import build
 from harness.agent.conversation.projection import project
 from harness.core.values.brief import Brief
-from harness.core.values.messages import Message, ToolResult
+from harness.core.values.messages import Block, Message, ToolResult
 from tests.mutants import mutant
 from tests.mutants.projections import is_text
 
@@ -105,3 +106,28 @@ def starts_with_lost_results(brief: Brief) -> None:
     The reference agent that finds one result for each message of its history.
     """
     build(brief, projection=_first_result_alone if _starts(brief) else project).run()
+
+
+def _next_rows_alone(rows: Sequence[Message]) -> list[Message]:
+    """The messages of a request, for which only the row behind a call is searched for results."""
+    behind = {r.id for before, row in pairwise(rows) if before.tool_uses for r in row.tool_results}
+
+    def repaired(block: Block) -> Block:
+        is_far = isinstance(block, ToolResult) and block.id not in behind
+        return ToolResult(block.id, "The call was interrupted.", True) if is_far else block
+
+    return project([Message(row.role, tuple(map(repaired, row.blocks))) for row in rows])
+
+
+@mutant(
+    breaks="projection",
+    statement="A repair looks for a result in the next row alone (Estudely/riftor#115)",
+    scenario="fewer-results-than-calls/results-behind-a-message",
+    killed_by="history_faithful.kept_result",
+)
+def repairs_what_is_whole(brief: Brief) -> None:
+    """A message of the user stands between a call and its results, so the repair makes results up.
+
+    The reference agent with such a repair.
+    """
+    build(brief, projection=_next_rows_alone).run()

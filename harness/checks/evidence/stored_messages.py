@@ -98,12 +98,11 @@ def why_unanswered(trace: Trace, turn: Turn) -> str:
 
 
 def _left_by_a_kill(trace: Trace, turn: Turn) -> str:
-    was, over_n = turn.came_in or turn, turn.settled_n or len(trace.events) + 1
+    was = turn.came_in or turn
     came_n = was.delivery.n if was.delivery else was.opened_n
-    if turn.main or not any(came_n < n < over_n for n in trace.kills):
-        return ""
+    is_killed = any(came_n < n < turn.settled_n for n in trace.kills) and not turn.main
     how = f"a kill ended {was.words}" if was.main else "it waited when a kill came"
-    return f": {how}, and no start takes it up"
+    return f": {how}, and no start takes it up" if is_killed else ""
 
 
 def _reads_as_before(trace: Trace, turn: Turn) -> str:
@@ -123,8 +122,7 @@ def _reads_as_before(trace: Trace, turn: Turn) -> str:
 
 def _key_as_before(trace: Trace, turn: Turn, name: str) -> str:
     """The earlier message of another session whose id is the same, or whose session and id are the
-    same letters if they stand together: an agent that knows a message by them takes it for a copy.
-    """
+    same letters together: an agent that knows a message by them takes it for a copy."""
     key = _letters(turn.session + name)
     for came in trace.deliveries if not turn.main else ():
         other = came.inbound
