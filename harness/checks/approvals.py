@@ -24,6 +24,7 @@ from harness.core.history.events import Answered
 from harness.core.history.exchanges import Ask, Exchange, Execution, Question
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
+from harness.core.history.trace_fold import REACTION_MS
 from harness.core.values.calls import Approval, Inbound
 from harness.core.values.carried_text import lost_parts
 from harness.core.values.messages import Json, canonical
@@ -41,9 +42,9 @@ def approval(history: History) -> Iterator[Finding]:
     agent asks for others, or its profile has the capability `approvals`. `untold`: the request with
     the call's result lacks the user's reason for a denial, or a value that the user changed; or the
     result of a denied call is empty, or tells of a denial that the user did not give.
-    `stopped`: the user stops the turn while its question is open and allows the call afterwards,
-    and the call runs in a later turn. `again`: a call that is allowed or denied is asked about
-    again at once.
+    `stopped`: the user stops the turn while its question is open and allows the call afterwards.
+    The call runs, in a later turn or before a look for a stop. `again`: a call that is allowed or
+    denied is asked about again at once.
 
     Not a finding: a call of a tool that the user has always allowed in the session; a call that the
     model makes again after a denial; a second question after a wait or a start; a value that is
@@ -133,20 +134,25 @@ def _judged(trace: Trace, run: Execution) -> Iterator[Finding]:
         text = f"{said} with another input than the user allowed"
         yield _finding("input", text, events, name)
     elif stop_n := _stop_while_open(trace, run, last):
-        text = f"{said} in a later turn, and the user had stopped the one that asked"
-        yield _finding("stopped", text, (last.n, stop_n, run.n), name)
+        where = "in a later turn" if stop_n < run.n else "without a look for a stop"
+        text = f"{said} {where}, and the user had stopped the turn while its question was open"
+        yield _finding("stopped", text, tuple(sorted((last.n, stop_n, run.n))), name)
 
 
 def _stop_while_open(trace: Trace, run: Execution, question: Question) -> int:
-    """The event of a cancel that came before the answer to a question of an earlier turn; else 0.
+    """The event of a cancel that came before the answer to a question; else 0.
 
-    `cancel_honoured` asks it within the turn. A message that interrupts is no such stop: it answers
-    another thing, and the question may stay open beside it.
+    `cancel_honoured` asks within the turn what runs after the agent has seen it. Here it had not
+    looked. A message that interrupts is no such stop: it answers another thing, and the question
+    may stay open beside it.
     """
     asked = question.called
     turn = trace.turns.get((asked.session, asked.turn))
-    if turn is None or run.called.turn == asked.turn or not _is_cancelled_by_user(trace, turn):
+    if turn is None or not _is_cancelled_by_user(trace, turn):
         return 0
+    if run.called.turn == asked.turn:
+        is_late = asked.at_ms <= turn.cancel_came_ms <= run.called.at_ms - REACTION_MS
+        return turn.cancelled_n if is_late and run.n < turn.cancelled_n else 0
     stopped_ms = trace.events[turn.cancelled_n - 1].at_ms
     is_open = question.answer_at(stopped_ms) is None
     return turn.cancelled_n if is_open and turn.cancelled_n < run.n else 0

@@ -12,6 +12,7 @@ from harness import ApprovalTurn, Brief, InboxItem, Scenario, ToolScript, ToolTu
 from harness.checks.approvals import approval
 from harness.checks.false_stops import no_false_stop
 from harness.checks.tool_execution import args_complete
+from harness.core.values.calls import InboxRequest
 from harness.core.values.messages import ToolUse
 from tests.checks.histories import Story, codes, use
 
@@ -190,6 +191,20 @@ def test_a_stop_closes_the_question_of_its_turn() -> None:
     assert _found(late) == ["approval.stopped"]
     asked_again = _allowed_after("cancel").ask().tool("written")
     assert _found(asked_again) == []
+
+
+@pytest.mark.parametrize(
+    ("came_ms", "found"), [(2_000, ["approval.stopped"]), (4_000, []), (6_000, [])]
+)
+def test_a_call_looks_for_a_stop_once_it_is_allowed(came_ms: int, found: list[str]) -> None:
+    story = _asked().ask(late_ms=5_000)
+    story.at_ms += 5_000
+    story.tool("written")
+    key, where = story._key("inbox"), {**story._where(), "turn": 1}
+    story.history.called(**where, key=key, seam="inbox", request=InboxRequest(poll=True))
+    stop = {"id": "c1", "kind": "cancel", "at_ms": came_ms}
+    story.history.answered(**where, key=key, seam="inbox", value=stop)
+    assert _found(story.say("Stopped.", status="cancelled")) == found
 
 
 def test_a_message_that_interrupts_answers_another_thing() -> None:
