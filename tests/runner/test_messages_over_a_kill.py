@@ -100,6 +100,9 @@ def test_what_was_accepted_does_not_come_again() -> None:
     assert {delivery.inbound.attempt for delivery in done.history.trace.deliveries} == {1}
 
 
+WAITED = ": it waited when a kill came, and no start takes it up"
+
+
 class DropsFirst(Gateway):
     """Takes a message out of its queue, and then stores it with the conversation."""
 
@@ -122,3 +125,18 @@ def test_what_a_reader_had_accepted_is_lost_if_a_kill_comes_before_the_store(
     assert [text.rpartition(": ")[2] for text in found] == [
         "a kill ended turn 2 of main, and no start takes it up"
     ] * is_wrong
+
+
+class StartsEmpty(Gateway):
+    """Forgets at its start what waits."""
+
+    def run(self) -> None:
+        while (message := self.waiting.first()) is not None:
+            self.waiting.drop(message)
+        super().run()
+
+
+def test_what_waited_at_a_kill_is_told_so() -> None:
+    done = played(of_callable(lambda brief: StartsEmpty(brief).run()), "queue")
+    found = [f.message for f in done.verdict.findings if f.code == "inbound_exactly_once.lost"]
+    assert [text[-len(WAITED) :] for text in found] == [WAITED] * 2

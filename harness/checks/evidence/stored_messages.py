@@ -100,9 +100,9 @@ def why_unanswered(trace: Trace, turn: Turn) -> str:
 def _left_by_a_kill(trace: Trace, turn: Turn) -> str:
     was = turn.came_in or turn
     came_n = was.delivery.n if was.delivery else was.opened_n
-    is_killed = any(came_n < n < turn.settled_n for n in trace.kills) and not turn.main
-    how = f"a kill ended {was.words}" if was.main else "it waited when a kill came"
-    return f": {how}, and no start takes it up" if is_killed else ""
+    killed_n = next((n for n in reversed(trace.kills) if came_n < n < turn.settled_n), 0)
+    how = f"a kill ended {was.words}" if was.opened_n < killed_n else "it waited when a kill came"
+    return f": {how}, and no start takes it up" if killed_n and not turn.main else ""
 
 
 def _reads_as_before(trace: Trace, turn: Turn) -> str:
@@ -201,9 +201,8 @@ def _sent_elsewhere(trace: Trace, refused: Sending) -> str:
 def _reads_ahead(trace: Trace, turn: Turn, policy: str) -> str:
     """The key to set, for an agent whose profile does not say what it does in mid-turn.
 
-    Asking for the next message ends a turn then. A reader asks ahead, and an agent that steers asks
-    between two steps.
-    """
+    Asking for the next message ends a turn then. A reader asks ahead, and who steers asks between
+    two steps."""
     if trace.profile.inbound_policy(turn.session) is not None:
         return ""
     return f' (does it take messages in mid-turn? then its profile needs `inbound = "{policy}"`)'

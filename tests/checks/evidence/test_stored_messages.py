@@ -6,7 +6,7 @@ import pytest
 
 from harness.checks.append_only import append_only_prefix
 from harness.checks.evidence.stored_messages import written_by_another
-from harness.checks.message_delivery import inbound_exactly_once, outbound_once
+from harness.checks.message_delivery import outbound_once
 from harness.checks.request_form import role_alternation
 from harness.core.values.calls import StoreRequest
 from harness.core.values.messages import assistant, user
@@ -71,10 +71,3 @@ def test_the_kill_before_no_reply_and_the_request_before_a_second_one_are_named(
     assert left.message.endswith(": a kill ended turn 1 of main, and no start takes it up")
     (again,) = outbound_once(Story().turn("one").reply("1").final().reply("2").final("2").end())
     assert again.message.endswith("with different texts: main/model#2 works on it again")
-
-
-def test_a_message_that_waited_at_a_kill_is_told_so() -> None:
-    story = Story(settings={"profile": {"inbound": "queue"}}).turn("one", "m1")
-    story.take("two", "m2", reader=True).reply("1").killed().reply("1").final()
-    (lost,) = inbound_exactly_once(story.end())
-    assert lost.message.endswith(": it waited when a kill came, and no start takes it up")
