@@ -121,10 +121,11 @@ def options_of(name: str) -> tuple[str, ...]:
 
 def sessions_of(name: str) -> tuple[str, ...]:
     """As `options_of`, for the agent of a framework that keeps its sessions in the run's folder."""
-    if not targets()[name].connected:
+    target = targets()[name]
+    if not target.connected:
         return options_of(name)
     agent = f"tests.field.frameworks.{name}:{CONNECTED_AS}"
-    return ("--target", agent, "--no-config", "--world", targets()[name].world)
+    return ("--target", agent, "--no-config", "--world", target.world, "--wire", target.connected)
 
 
 def profile_of(name: str) -> Profile:

@@ -29,10 +29,10 @@ from tests.field.bounded import Bounds, Command, Run, play_within
 from tests.field.environments import (
     ENVIRONMENTS,
     ROOT,
-    options_of,
     path_of,
     profile_of,
     python_of,
+    sessions_of,
     targets,
     version_of,
 )  # fmt: skip
@@ -57,10 +57,10 @@ def play(name: str, seed: int, sample: int | None = None, minutes: float = 60) -
     target = targets()[name]
     drawn = target.sample if sample is None else sample
     more = ("--real-s", str(SAMPLE_REAL_S)) if drawn and is_in_real_time(name) else ()
-    options = [*options_of(name), *more]
-    playable, lacks = sorted_out(name)
+    options = [*sessions_of(name), *more]
+    asked = sorted_out(name)
     runs = [(path, "*") for path in target.plays]
-    runs = in_order(draw(playable, seed, drawn), name) if drawn else runs
+    runs = in_order(draw(asked.playable, seed, drawn), name) if drawn else runs
     network = network_of()
     shutil.rmtree(folder_of(name), ignore_errors=True)
     starts = [
@@ -71,9 +71,12 @@ def play(name: str, seed: int, sample: int | None = None, minutes: float = 60) -
     again = to_repeat(first.lines)
     later = [play_within(bounds, again, start).lines for start in starts[1:]] if again else []
     found = results(name, version_of(name), network, seed, [first.lines, *later])
-    head = msgspec.structs.replace(
-        found.head, drawn=drawn, lacks=dict(sorted(lacks.items())), left_out=first.left_out
-    )
+    head = msgspec.structs.replace(found.head, drawn=drawn, left_out=first.left_out)
+    if not target.connected:
+        head = msgspec.structs.replace(
+            head, lacks=dict(sorted(asked.lacks.items())),
+            catalogue=asked.count, applicable=sum(map(len, asked.playable.values())),
+        )  # fmt: skip
     return msgspec.structs.replace(found, head=head)
 
 
@@ -84,7 +87,10 @@ def folder_of(name: str) -> Path:
 
 def is_in_real_time(name: str) -> bool:
     """Whether the target is a program, for which no clock can be set forward."""
-    return bool(targets()[name].program) or profile_of(name).target.startswith("process:")
+    target = targets()[name]
+    if target.connected:
+        return target.world == "supervise"
+    return bool(target.program) or profile_of(name).target.startswith("process:")
 
 
 def to_repeat(lines: Sequence[Line]) -> list[Run]:
@@ -114,12 +120,28 @@ def in_order(runs: Sequence[Run], name: str) -> list[Run]:
     return [(files[run], run) for run in names if run in files]
 
 
-def sorted_out(name: str) -> tuple[dict[str, list[str]], Counter[str]]:
-    """The runs that the target can play, by file, and how many of the others lack what."""
+class Asked(NamedTuple):
+    """The runs that a target can play, by file; how many of the others lack what; how many runs
+    there are on its API."""
+
+    playable: dict[str, list[str]]
+    lacks: Counter[str]
+    count: int
+
+
+def sorted_out(name: str) -> Asked:
+    """The runs that the target can play, as far as a profile says it.
+
+    What a connected agent keeps its adapter alone knows, in the environment of its framework. So
+    each run is asked of it, and the command says which are not applicable.
+    """
+    if targets()[name].connected:
+        return _all_runs(name)
     profile, waits = profile_of(name), is_in_real_time(name)
     found: dict[str, list[str]] = {}
     lacks: Counter[str] = Counter()
-    for path in (str(file.relative_to(ROOT)) for file in _files(targets()[name].plays)):
+    count = 0
+    for path in _paths(name):
         for each in _spoken([(path, scenario) for scenario in load_scenarios(ROOT / path)], name):
             limits = msgspec.structs.replace(each.limits, real_s=SAMPLE_REAL_S)
             one = msgspec.structs.replace(each, profile=profile, limits=limits)
@@ -127,13 +149,25 @@ def sorted_out(name: str) -> tuple[dict[str, list[str]], Counter[str]]:
             if waits and needs_virtual_time(one):
                 missing.append("virtual time")
             lacks.update(missing)
+            count += 1
             if not missing:
                 found.setdefault(path, []).append(one.run_name)
-    return found, lacks
+    return Asked(found, lacks, count)
+
+
+def _all_runs(name: str) -> Asked:
+    found: dict[str, list[str]] = {}
+    for path in _paths(name):
+        planned = [(path, scenario) for scenario in load_scenarios(ROOT / path)]
+        if names := [scenario.run_name for scenario in _spoken(planned, name)]:
+            found[path] = names
+    return Asked(found, Counter(), sum(map(len, found.values())))
 
 
 def _spoken(planned: Planned, name: str) -> list[Scenario]:
     """The runs that the command plays: a program by its name gets those of other APIs too."""
+    if wire := targets()[name].connected:
+        return [scenario for _, scenario in planned if scenario.wire == wire]
     profile = profile_of(name)
     if not targets()[name].program:
         return [scenario for _, scenario in planned if scenario.wire in profile.wires]
@@ -143,9 +177,10 @@ def _spoken(planned: Planned, name: str) -> list[Scenario]:
         return []
 
 
-def _files(paths: Sequence[str]) -> Iterator[Path]:
-    for path in (ROOT / each for each in paths):
-        yield from sorted(path.rglob("*.yaml")) if path.is_dir() else (path,)
+def _paths(name: str) -> Iterator[str]:
+    for path in (ROOT / each for each in targets()[name].plays):
+        for file in sorted(path.rglob("*.yaml")) if path.is_dir() else (path,):
+            yield str(file.relative_to(ROOT))
 
 
 class Player(NamedTuple):

@@ -28,8 +28,10 @@ class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     """How a target was played. `drawn` is the number of scenarios of a sample, 0 for all of them;
     `chosen` says how else the runs were chosen.
 
-    `scenarios` and `runs` are those that were played; `lacks` counts the runs of `plays` that are
-    not applicable, by what they need. `left_out` are drawn runs that were not played to their end,
+    `catalogue` counts the runs that were asked of the target, and `applicable` those that it
+    has all for. Of a target without its sessions they count all runs on its API, by its profile.
+    `scenarios` and `runs` are those that were played; `lacks` counts the runs that are not
+    applicable, by what they need. `left_out` are drawn runs that were not played to their end,
     each with the reason. `network` says whether the runs had loopback alone.
     """
 
@@ -45,10 +47,19 @@ class Head(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     passed: int
     failed: int
     unknown: int
+    catalogue: int = 0
+    applicable: int = 0
     drawn: int = 0
     chosen: str = ""
     lacks: dict[str, int] = {}
     left_out: dict[str, str] = {}
+
+    @property
+    def share(self) -> float:
+        """The part of the catalogue that was asked of the target in truth: it has what the run
+        needs, and the moment of the run came."""
+        came = (self.passed + self.failed) / self.runs if self.runs else 0.0
+        return came * self.applicable / self.catalogue if self.catalogue else 0.0
 
 
 class Seen(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -94,12 +105,17 @@ def results(
     target = targets()[name]
     first, *later = ({run["name"]: run for run in runs_of(lines)} for lines in times)
     played = {n: run for n, run in first.items() if run["verdict"] != "not_applicable"}
+    lacks = Counter[str]()
+    for line in times[0]:
+        if "name" not in line:
+            lacks.update({lack["missing"]: lack["runs"] for lack in line.get("not_applicable", ())})
     words = Counter(run["verdict"] for run in played.values())
     head = Head(
         target=name, package=origin[0], version=origin[1], language=target.language,
         plays=target.plays, seed=seed, network=network, runs=len(played),
         scenarios=len({run["scenario"] for run in played.values()}), passed=words["pass"],
-        failed=words["fail"], unknown=words["unknown"],
+        failed=words["fail"], unknown=words["unknown"], catalogue=len(first),
+        applicable=len(played), lacks=dict(sorted(lacks.items())),
     )  # fmt: skip
     seen = [
         Seen(n, run["verdict"], causes(run),

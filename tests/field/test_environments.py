@@ -17,9 +17,11 @@ from tests.field import __main__ as field
 from tests.field.environments import (
     CHEAP,
     ROOT,
+    Target,
     options_of,
     played,
     profile_of,
+    sessions_of,
     targets,
     version_of,
 )
@@ -42,8 +44,12 @@ def test_a_target_is_pinned_and_plays_something_or_says_which_tests_use_it(name:
 
 
 @pytest.mark.parametrize("name", played())
-def test_a_target_that_plays_has_a_profile(name: str) -> None:
+def test_a_target_that_plays_names_its_agent(name: str) -> None:
     target = targets()[name]
+    if target.connected:
+        assert f"tests.field.frameworks.{name}:connected" in sessions_of(name)
+        assert sessions_of(name)[-2:] == ("--wire", target.connected)
+        return
     assert profile_of(name).wires
     assert all((ROOT / path).exists() for path in target.plays)
     assert not target.program or known()[name].program == target.program
@@ -64,7 +70,7 @@ def test_every_known_program_is_played() -> None:
 
 def test_a_target_that_is_mounted_has_the_package_for_it() -> None:
     for name, target in played().items():
-        if not target.program:
+        if not (target.program or target.connected):
             assert ("respx" in target.extras) == ("mount=" in profile_of(name).target), name
 
 
@@ -116,9 +122,26 @@ def test_runs_are_put_into_the_order_of_the_command() -> None:
 
 
 def test_runs_that_a_target_cannot_play_are_counted_by_what_they_need() -> None:
-    playable, lacks = sorted_out("mini_swe")
-    assert [*playable] == ["tests/field/mini-hello.yaml"]
-    assert not lacks
+    asked = sorted_out("mini_swe")
+    assert [*asked.playable] == ["tests/field/mini-hello.yaml"]
+    assert not asked.lacks
+    assert asked.count == len(asked.playable["tests/field/mini-hello.yaml"])
+
+
+def test_a_connected_agent_is_asked_for_all_runs_of_its_api(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    target = Target("Python", plays=("tests/field/mini-hello.yaml",), connected="openai-chat")
+    monkeypatch.setattr("tests.field.playing.targets", lambda: {"langchain": target})
+    asked = sorted_out("langchain")
+    names = asked.playable["tests/field/mini-hello.yaml"]
+    assert all(scenario_wire(name) == "openai-chat" for name in names)
+    assert asked.count == len(names) > 0
+
+
+def scenario_wire(run: str) -> str:
+    """The wire that the name of a run says."""
+    return run.partition("@")[2].partition("+")[0]
 
 
 TOOL_RUNNER = resolve("tests.field.frameworks.anthropic_runner:agent")

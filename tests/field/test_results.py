@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.field import results as kept
@@ -45,6 +46,13 @@ def test_causes_are_what_fails_a_run_by_itself() -> None:
 def test_the_head_counts_what_was_applicable() -> None:
     head = results("codex", ("codex", "1"), CLOSED, 1, [FIRST]).head
     assert (head.runs, head.scenarios, head.passed, head.failed, head.unknown) == (4, 3, 1, 2, 1)
+
+
+def test_the_share_is_of_all_runs_that_were_asked_of_the_target() -> None:
+    head = results("codex", ("codex", "1"), CLOSED, 1, [FIRST]).head
+    assert (head.catalogue, head.applicable, head.lacks) == (5, 4, {"store": 3})
+    assert head.share == pytest.approx(3 / 5), "one is not applicable, and one moment did not come"
+    assert msgspec.structs.replace(head, runs=0).share == 0
 
 
 def test_a_run_that_shows_something_else_later_has_changed() -> None:
