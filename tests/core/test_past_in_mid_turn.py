@@ -39,7 +39,9 @@ def test_a_turn_that_a_kill_cut_is_ended_by_its_reply_and_the_next_one_begins() 
     history, past = working(("m2", "main"))
     history.called(key="main/inbox#3", seam="inbox", request=InboxRequest(reader=True))
     history.killed(at="main/model#1")
-    assert past.turn_of_call("main", MODEL) == 1, "the agent resumes it: nothing says that it gave it up"
+    assert past.turn_of_call("main", MODEL) == 1, (
+        "the agent resumes it: nothing says that it gave it up"
+    )
     key, reply = "main/outbox#1", OutboxRequest("final", "Bob is a builder.", in_reply_to="m1")
     history.called(key=key, seam="outbox", session="main", request=reply)
     history.answered(key=key, seam="outbox")

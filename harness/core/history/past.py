@@ -195,14 +195,13 @@ class Past:
         self.previous_ms, self._called_ms = self._called_ms, at_ms
         self.calls[seam] = n = self.calls.get(seam, 0) + 1
         self.session_calls[session, seam] += 1
-        ordinal = f"{seam}#{n}"
         while session in self._waiting and seam != "inbox" and turn > self.turn(session):
             self._begin_waiting(session)
         self._untouched.pop(session if seam != "inbox" else "", None)
         if seam == "model":
             self._see_model(session, request)
             self._see_purpose(session, request, purpose, provider, parent)
-            self._lanes[key] = (f"model:{purpose}", ordinal)
+            self._lanes[key] = f"model:{purpose}", f"{seam}#{n}"
             return
         lane: str = seam
         if isinstance(request, ToolRequest):
@@ -216,7 +215,7 @@ class Past:
             self.decisions.see_question(key, session, request)
         if isinstance(request, StoreRequest):
             self.store_calls.update({request.access, request.operation})
-        self._lanes[key] = (lane, ordinal)
+        self._lanes[key] = lane, f"{seam}#{n}"
         if isinstance(request, OutboxRequest):
             self._see_said(key, session, request)
         if isinstance(request, InboxRequest) and not request.poll:
