@@ -88,9 +88,11 @@ def _let_off(known: Mapping[str, Any], offered: Mapping[str, Any]) -> list[str]:
     listed = offered.get("properties")
     if not isinstance(listed, dict) or {"allOf", "anyOf", "oneOf", "$ref"} & offered.keys():
         return []
-    kept = offered.get("required") or ()
-    lost = [name for name in known.get("required", ()) if name in listed and name not in kept]
-    return [name for name in lost if "default" not in (listed[name] or {})]
+    kept = offered.get("required")
+    if not isinstance(kept, (list, tuple, type(None))):
+        return []  # no schema that a provider reads
+    lost = [n for n in known.get("required", ()) if n in listed and n not in (kept or ())]
+    return [n for n in lost if not (isinstance(listed[n], dict) and "default" in listed[n])]
 
 
 _Strays: TypeAlias = Callable[[Exchange], tuple[Json, ...]]

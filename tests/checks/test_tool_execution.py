@@ -45,6 +45,8 @@ NEEDS = {"type": "object", "properties": {"path": {}, "mode": {}}, "required": [
         ({"properties": {"path": {}, "mode": {}}, "required": ["path", "mode"]}, []),
         ({"properties": {"path": {"default": "."}}}, []),
         ({"properties": {"mode": {}}}, []),
+        ({"properties": {"path": True}}, ["args_complete.optional"]),
+        ({"properties": {"path": {}}, "required": True}, []),
         ({"properties": {"path": {}}, "allOf": [{"required": ["path"]}]}, []),
         ({}, []),
     ],
