@@ -103,15 +103,15 @@ class Chat:
         from agent_framework import Message as Row
 
         _SESSION.set(message.session)
-        asked = _open(await self._began(message.session))
-        given, result = Row("user", [message.text], message_id=message.id), None
+        rows = await self._began(message.session)
+        # A question stays open over a kill, where the message is stored, and over a cancel.
+        words = [] if _holds(rows, message.id) and _open(rows) else [message.text]
+        asked, result = _open(rows), None
         try:
             while asked or result is None:
-                if asked:
-                    said = [await self._asked(request) for request in asked]
-                    given = Row("user", said)
-                result = await self._run(given)
-                asked = result.user_input_requests
+                said = [await self._asked(request) for request in asked]
+                result = await self._run(Row("user", [*said, *words], message_id=message.id))
+                asked, words = result.user_input_requests, []
         except TurnCancelled:
             return None
         return str(result.text)
@@ -151,6 +151,11 @@ class Chat:
         where = {"id": call.call_id, "session": _SESSION.get()}
         is_meant = await may_run(self._brief, call.name, shown, **where)
         return request.to_function_approval_response(is_meant)
+
+
+def _holds(rows: list[Any], message_id: str) -> bool:
+    """Whether a message of the user is one of the rows."""
+    return any(row.message_id == message_id for row in rows)
 
 
 def _open(rows: list[Any]) -> list[Any]:
