@@ -66,11 +66,11 @@ def answer_taken(history: History, *, repeats: int = 3) -> Iterator[Finding]:
     bent, or that came after the agent had gone on; a kill in between; several equal requests of
     which the agent takes one answer.
 
-    A loop asked the model who speaks next, and answered "continue" itself, for three days (google-
-    gemini/gemini-cli#2773). A parser that knew one line end waited for the rest of each stream
-    (praxis-proxy/praxis#739). To fix it, end the turn with an answer in words, and read streams
-    with the provider's SDK. Rounds need a bound. Source: incidents 74, 81, 86, 94 and 184; arXiv
-    2607.01641.
+    A loop asked the model who speaks next, and answered "continue" itself, for three days
+    (google-gemini/gemini-cli#2773). A parser that knew one line end waited for the rest of each
+    stream (praxis-proxy/praxis#739). To fix it, end the turn with an answer in words, and read
+    streams with the provider's SDK. Rounds need a bound. Source: incidents 74, 81, 86, 94 and 184;
+    arXiv 2607.01641.
     """
     for turn in history.trace.turns.values():
         yield from _same_words(history.trace, turn, repeats)
