@@ -60,10 +60,10 @@ from harness.checks.evidence.stored_messages import (
     squeeze,
     stored_elsewhere,
     times_said,
-    why_unanswered,
 )
 from harness.checks.evidence.told_results import is_reflowed
 from harness.checks.evidence.turn_outcomes import claimed, is_local, is_resent, is_waiting
+from harness.checks.evidence.unanswered_messages import why_unanswered
 from harness.core.history.events import Answered as AnsweredEvent
 from harness.core.history.events import AnyEvent, Called
 from harness.core.history.exchanges import Crossing, Exchange, Sending
