@@ -266,9 +266,11 @@ def _kept_result(trace: Trace, first: Exchange) -> Iterator[Finding]:
         row for look in looks for row in look.added if row.session in ("", first.called.session)
     ]
     kept = [m for row in rows if (m := trace.messages.get(row.digest))]
-    asked = next((m.tool_uses for m in reversed(kept) if m.tool_uses), ())
-    ids = {use.id for use in asked}
-    held = {r.id: r.text for m in kept for r in m.tool_results if not r.is_error}
+    at = max((n for n, m in enumerate(kept) if m.tool_uses), default=len(kept))
+    # Behind a later answer a result is too late for the API.
+    behind = takewhile(lambda m: m.role != "assistant", kept[at + 1 :])
+    ids = {use.id for m in kept[at : at + 1] for use in m.tool_uses}
+    held = {r.id: r.text for m in behind for r in m.tool_results if not r.is_error}
     for sent in (r for m in first.node.messages for r in m.tool_results if r.id in ids):
         said = held.get(sent.id, "")
         is_failed = sent.is_error or reads_as_failure(sent.text)

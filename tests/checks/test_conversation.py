@@ -61,6 +61,15 @@ def test_a_stored_result_is_not_told_as_a_failure(told: str, found: list[str]) -
     assert codes(history_faithful(story.reply("Yes.", messages=sent).final().end())) == found
 
 
+def test_a_result_behind_a_later_answer_came_too_late() -> None:
+    call = assistant(use("fetch", id="t1"))
+    story = Story().row(call).row(user("Be quick.")).row(assistant("I am."))
+    story.row(results(ToolResult("t1", "page one is of whales"))).turn("Well?")
+    told = results(ToolResult("t1", "The outcome is unknown: it was interrupted."))
+    sent = [call, told, user("Be quick."), assistant("I am."), user("Well?")]
+    assert codes(history_faithful(story.reply("Yes.", messages=sent).final().end())) == []
+
+
 def test_a_reply_that_is_wrapped_is_no_loss() -> None:
     story = Story().turn("one").reply("1").final("The answer: 1")
     story.turn("two").reply("2", messages=[user("one"), assistant("1"), user("two")])
