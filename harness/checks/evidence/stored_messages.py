@@ -77,6 +77,7 @@ def reply_rows(trace: Trace, turn: Turn, text: str) -> list[Placed]:
 
 
 def durable_rows(trace: Trace, turn: Turn, how: Change = "added") -> list[Placed]:
+    """The rows that were added or changed in the turn, and that a restart would find."""
     first = len(trace.events) * (how == "changed")  # such a row may be older than the turn
     return [
         Placed(event.n, place, row, message)
