@@ -277,10 +277,8 @@ def _kept_result(trace: Trace, first: Exchange) -> Iterator[Finding]:
         if not (is_asked(said) and is_failed and "whole" in lost_parts(said, sent.text)):
             continue
         if not any(squeeze(said) in squeeze(text) for text in first.texts):
-            text = (
-                f"{first.called.key}: the session holds the result {sent.id}, {said[:40]!r}, and "
-            )
-            text += f"the model reads {sent.text[:60]!r} in its place"
+            text = f"{first.called.key}: the session holds the result {sent.id}, {said[:40]!r}, "
+            text += f"and the model reads {sent.text[:60]!r} in its place"
             yield Finding("history_faithful.kept_result", text, (first.n,))
             return
 

@@ -125,7 +125,7 @@ def sessions_of(name: str) -> tuple[str, ...]:
     if not target.connected:
         return options_of(name)
     agent = f"tests.field.frameworks.{name}:{CONNECTED_AS}"
-    return ("--target", agent, "--no-config", "--world", target.world, "--wire", target.connected)
+    return ("--target", agent, "--no-config", "--world", target.world)
 
 
 def profile_of(name: str) -> Profile:

@@ -140,8 +140,8 @@ def _play(name: str) -> list[Line]:
         for each in load_scenarios(ROOT / file)
         if each.wire == wire and _is_of(each.run_name, scenario)
     ]
-    words = ("--target", OURS, "--no-config", "--wire", wire) if name == OURS else sessions_of(name)
-    command = start(_player(name), words, network_of(), runs)
+    words = ("--target", OURS, "--no-config") if name == OURS else sessions_of(name)
+    command = start(_player(name), (*words, "--wire", wire), network_of(), runs)
     command.process.wait(TIMEOUT_S)
     lines = [msgspec.json.decode(line) for line in command.lines.open("rb")]
     if not runs_of(lines):

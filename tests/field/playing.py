@@ -23,6 +23,7 @@ import msgspec
 from harness.cli.agent_runs import Planned, for_profile
 from harness.core.scenario.scenario import Scenario
 from harness.core.values.errors import InputError
+from harness.core.values.profile import Profile
 from harness.files.scenario_file import load_scenarios
 from harness.runner.needs import absent, needs_virtual_time
 from tests.field.bounded import Bounds, Command, Run, play_within
@@ -57,7 +58,8 @@ def play(name: str, seed: int, sample: int | None = None, minutes: float = 60) -
     target = targets()[name]
     drawn = target.sample if sample is None else sample
     more = ("--real-s", str(SAMPLE_REAL_S)) if drawn and is_in_real_time(name) else ()
-    options = [*sessions_of(name), *more]
+    wire = ("--wire", target.connected) if target.connected else ()
+    options = [*sessions_of(name), *wire, *more]
     asked = sorted_out(name)
     runs = [(path, "*") for path in target.plays]
     runs = in_order(draw(asked.playable, seed, drawn), name) if drawn else runs
@@ -135,33 +137,27 @@ def sorted_out(name: str) -> Asked:
     What a connected agent keeps its adapter alone knows, in the environment of its framework. So
     each run is asked of it, and the command says which are not applicable.
     """
-    if targets()[name].connected:
-        return _all_runs(name)
-    profile, waits = profile_of(name), is_in_real_time(name)
+    profile = None if targets()[name].connected else profile_of(name)
+    waits = is_in_real_time(name)
     found: dict[str, list[str]] = {}
     lacks: Counter[str] = Counter()
     count = 0
     for path in _paths(name):
         for each in _spoken([(path, scenario) for scenario in load_scenarios(ROOT / path)], name):
-            limits = msgspec.structs.replace(each.limits, real_s=SAMPLE_REAL_S)
-            one = msgspec.structs.replace(each, profile=profile, limits=limits)
-            missing = [lack.missing for lack in absent(one)]
-            if waits and needs_virtual_time(one):
-                missing.append("virtual time")
+            missing = _missing(each, profile, waits) if profile else []
             lacks.update(missing)
             count += 1
             if not missing:
-                found.setdefault(path, []).append(one.run_name)
+                found.setdefault(path, []).append(each.run_name)
     return Asked(found, lacks, count)
 
 
-def _all_runs(name: str) -> Asked:
-    found: dict[str, list[str]] = {}
-    for path in _paths(name):
-        planned = [(path, scenario) for scenario in load_scenarios(ROOT / path)]
-        if names := [scenario.run_name for scenario in _spoken(planned, name)]:
-            found[path] = names
-    return Asked(found, Counter(), sum(map(len, found.values())))
+def _missing(scenario: Scenario, profile: Profile, waits: bool) -> list[str]:
+    """What a target of this profile lacks for a run; `waits`: it plays in real time."""
+    limits = msgspec.structs.replace(scenario.limits, real_s=SAMPLE_REAL_S)
+    one = msgspec.structs.replace(scenario, profile=profile, limits=limits)
+    virtual = ["virtual time"] if waits and needs_virtual_time(one) else []
+    return [*(lack.missing for lack in absent(one)), *virtual]
 
 
 def _spoken(planned: Planned, name: str) -> list[Scenario]:

@@ -47,7 +47,7 @@ CONNECTED["ai_sdk"] = "anthropic"
     [pytest.param(n, marks=() if n in CHEAP else pytest.mark.nightly) for n in CONNECTED],
 )
 def test_a_connected_framework_begins_with_a_past_and_is_killed(name: str, tmp_path: Path) -> None:
-    words = sessions_of(name)
+    words = (*sessions_of(name), "--wire", CONNECTED[name])
     files = ["scenarios/gateway/replay-spiral.yaml", "scenarios/resume/did-you-restart.yaml"]
     runs = _runs(name, files, tmp_path, *words)
     played = {run["name"].partition("@")[0]: run["verdict"] for run in runs}
@@ -66,7 +66,7 @@ ASKING = ("openai_agents", "langchain", "llama_index", "ai_sdk")
     [pytest.param(n, marks=() if n in CHEAP else pytest.mark.nightly) for n in ASKING],
 )
 def test_a_connected_framework_asks_before_a_call(name: str, tmp_path: Path) -> None:
-    words = sessions_of(name)
+    words = (*sessions_of(name), "--wire", CONNECTED[name])
     runs = _runs(name, ["scenarios/approval/answers-that-go-wrong.yaml"], tmp_path, *words)
     played = [run for run in runs if run["verdict"] != "not_applicable"]  # one waits 15 minutes
     assert {run["verdict"] for run in played} == {"pass"}, runs

@@ -48,7 +48,7 @@ def test_a_target_that_plays_names_its_agent(name: str) -> None:
     target = targets()[name]
     if target.connected:
         assert f"tests.field.frameworks.{name}:connected" in sessions_of(name)
-        assert sessions_of(name)[-2:] == ("--wire", target.connected)
+        assert sessions_of(name)[-2:] == ("--world", target.world)
         return
     assert profile_of(name).wires
     assert all((ROOT / path).exists() for path in target.plays)

@@ -91,6 +91,9 @@ class Past:
         """The ids of the messages that came while a turn was open, and are in none so far."""
         return tuple(self._waiting.get(session, ()))
 
+    def _first_waiting(self, session: str) -> str:
+        return next(iter(self.waiting(session)), "")
+
     @property
     def comes_in_turn(self) -> bool:
         """Whether a message that is given now comes during a turn, which it does not end."""
@@ -132,7 +135,7 @@ class Past:
 
     def turn_of_call(self, session: str, request: Request) -> int:
         """The number of the turn that a call belongs to: it may begin the one that waits."""
-        first = next(iter(self.waiting(session)), "")
+        first = self._first_waiting(session)
         answers = request.answers if isinstance(request, OutboxRequest) else ()
         # What a kill took back has no turn so far: a reply may be that of a turn before, repeated.
         is_due = first in answers or (session, first) not in self.comes_again
@@ -277,7 +280,7 @@ class Past:
         self._cut.pop(session, None)
         self._unanswered.discard(session)
         # An agent that had stored what a kill took back begins it by a request; no other knows it.
-        if (session, next(iter(self.waiting(session)), "")) not in self.comes_again:
+        if (session, self._first_waiting(session)) not in self.comes_again:
             self._begin_waiting(session)
 
     def see_answered(
