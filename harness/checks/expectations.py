@@ -260,7 +260,7 @@ def _is_ended_by_us(trace: Trace) -> bool:
     return is_crash and last is not None and is_our_own(last)
 
 
-_STOPPED_BY_US = ("unable", "computes", "loops", "backs_off", "memory")
+_STOPPED_BY_US = ("unable", "computes", "loops", "backs_off", "memory", "killed")
 """Ends after which turns or faults are left over because the harness stopped the run."""
 
 
@@ -388,7 +388,7 @@ def doubts(trace: Trace) -> Iterator[str]:
         yield "the history has no end: the run was interrupted"
     for start in trace.starts:
         yield from start.unread
-    if ended is not None and ended.how == "unable":
+    if ended is not None and ended.how in ("unable", "killed"):
         yield f"the harness could not continue: {ended.text}"
     if ended is not None and ended.real_wait_ms > REAL_WAIT_MS:
         yield f"real wait: over {REAL_WAIT_MS // 1000} s outside of virtual time{ended.waits_at}"

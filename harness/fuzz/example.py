@@ -221,11 +221,16 @@ def played_of(run: Run, choices: Choices, example: int) -> PlayedExample:
         CorpusEntry(choices, pairs_of(run.history), checks_not_asked(run.verdict)),
         tuple(RawFinding(_met(f, faults), example, choices) for f in causes),
         causes,
-        run.verdict.doubts,
+        () if _is_killed_for_good(run) else run.verdict.doubts,
         sum(isinstance(e, Called) and e.seam == "model" for e in run.history.events),
         run.connections.needs,
         run.connections.used,
     )
+
+
+def _is_killed_for_good(run: Run) -> bool:
+    """Whether the drawn faults kill the agent at each of its starts: the run says no more of it."""
+    return (ended := run.history.trace.ended) is not None and ended.how == "killed"
 
 
 def _met(finding: Finding, faults: str) -> Finding:

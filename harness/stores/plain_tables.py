@@ -39,7 +39,7 @@ def opened(path: Path, live: bool) -> Iterator[sqlite3.Connection]:
 
 def columns(db: sqlite3.Connection, table: str) -> list[str]:
     """The columns of a plain table; none for a view, and for a table that is not there."""
-    query = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ?"
+    query = "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE"
     found = db.execute(query, (table,)).fetchone()
     if found is None or not str(found[0]).upper().startswith("CREATE TABLE"):
         return []

@@ -253,6 +253,13 @@ def test_the_seed_may_be_copied_before_the_message_is_written(seeded: int, is_fo
     assert bool(told(story.end())) is is_found
 
 
+def test_a_seed_with_the_words_of_the_first_message_may_be_copied_alone() -> None:
+    story = Story(stores=False, settings={"own_store": True, "seeded": 2})
+    story.live += (seed := [user("one"), assistant("1")])
+    story.turn("one").row(*seed).row(user("one")).reply("2").row(assistant("2"))
+    assert not told(story.final().end())
+
+
 @pytest.mark.parametrize(("copies", "found"), [(1, False), (2, True)])
 @pytest.mark.parametrize("other", [ToolResult("b", "2"), Text("one")])
 def test_an_agent_may_keep_each_block_of_the_seed_in_a_row(

@@ -68,6 +68,14 @@ def test_false_greens(code: str, field: str, names: tuple[str, ...]) -> None:
     assert {f.events for f in found} == {(story.last,)}
 
 
+def test_what_a_run_does_not_reach_after_its_last_restart_is_no_finding() -> None:
+    text = "killed more often than limits.restarts = 3"
+    left = {"unplayed": ("turn 2",), "silent_faults": ("http.status",), "undelivered": ("m2",)}
+    history = _good().end("killed", text=text, **left)
+    assert not list(run(history))
+    assert list(doubts(history.trace)) == [f"the harness could not continue: {text}"]
+
+
 def test_a_limit_is_named_once() -> None:
     story = Story().turn("go").fail(400, "limit.model_calls")
     first = story.last

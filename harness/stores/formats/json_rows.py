@@ -58,8 +58,8 @@ class JsonTable:
         self._file, self._table = Path(file), _table(words)
 
     def read(self) -> Sequence[tuple[StoredRow, Message]]:
-        """Every row in order. Raises InputError for a file that is not a database, and for a table
-        without a named column."""
+        """Every row in order. Raises InputError for a file that is not a database, for a table
+        without a named column, and for a view, which could run anything."""
         if not self._file.exists() or not self._file.stat().st_size:
             return []
         with opened(self._file, live=True) as db:
@@ -71,6 +71,9 @@ class JsonTable:
         wanted = [name for name in (place.column, place.session, place.order) if name]
         missing = [name for name in wanted if name not in (*held, "rowid")]
         if not held:
+            query = "SELECT 1 FROM sqlite_master WHERE name = ? COLLATE NOCASE"
+            if db.execute(query, (place.table,)).fetchone():
+                raise InputError("is a view or no plain table, and is not read", place.table)
             return
         if missing:
             raise InputError(f"no column {missing[0]!r}; {nearest(missing[0], held)}", place.table)

@@ -82,11 +82,18 @@ def test_a_changed_row_has_changed(tmp_path: Path) -> None:
     assert (before.id, before.digest != after.digest) == (after.id, True)
 
 
-def test_a_view_is_never_read(tmp_path: Path) -> None:
+def test_a_view_is_never_read_and_says_so(tmp_path: Path) -> None:
     _add(tmp_path / "agent.db", TALK[0])
     with closing(sqlite3.connect(tmp_path / "agent.db")) as db:
         db.execute("CREATE VIEW seen AS SELECT * FROM log")
-    assert open_reader("json_table:agent.db?table=seen&column=said", tmp_path).read() == []
+    with pytest.raises(InputError, match=r"agent.db: seen: is a view"):
+        open_reader("json_table:agent.db?table=seen&column=said", tmp_path).read()
+    assert open_reader("json_table:agent.db?table=other&column=said", tmp_path).read() == []
+
+
+def test_the_name_of_a_table_is_that_of_sql(tmp_path: Path) -> None:
+    _add(tmp_path / "agent.db", TALK[0])
+    assert open_reader("json_table:agent.db?table=LOG&column=said", tmp_path).read()
 
 
 @pytest.mark.parametrize(
