@@ -143,7 +143,7 @@ class _Words:
                 yield from self._request(event)
             case Execution(ask=ask, answered=answered) if answered:
                 sessions = self._asked_by.get(ask.exchange.n, [""]) if ask else [""]
-                self._keep(sessions, event.text, answered.n)
+                self._keep(sessions, _as_sent(event.text, ask), answered.n)
                 if (
                     ask
                     and ask.use.id == event.request.id
@@ -283,6 +283,13 @@ class _Words:
     def _is_user(self, session: str) -> bool:
         """Whether a message of a session has come."""
         return any(session in sessions for sessions in self._answers.values())
+
+
+def _as_sent(text: str, ask: Ask | None) -> str:
+    """What a tool said, with the few words that the agent writes around it, such as `error:`."""
+    sent = ask.sent.text if ask is not None and ask.sent is not None else ""
+    said, whole = squeeze(text), squeeze(sent)
+    return sent if said in whole and len(whole) - len(said) < SHORTEST else text
 
 
 def _opens(node: Node) -> bool:

@@ -38,6 +38,7 @@ from harness.checks.evidence.told_results import (
     is_code,
     is_condensed,
     is_denied,
+    is_double,
     is_empty,
     is_encoded_twice,
     is_nameless,
@@ -175,7 +176,7 @@ def _results(trace: Trace) -> Iterator[tuple[Ask, Execution]]:
     the text begins with it, and what stands there instead is looked for here.
     """
     for ran in answered_runs(trace):
-        if ran[-1].ask is not None:
+        if ran[-1].ask is not None and not is_double(ran[-1].ask):
             yield ran[-1].ask, ran[-1]
     for turn in trace.turns.values() if trace.profile.results == "text" else ():
         main = turn.readable

@@ -21,7 +21,14 @@ from harness.core.values.calls import (
     ToolRequest,
 )
 from harness.core.values.machine_names import DUMMY_KEY
-from harness.core.values.messages import Message, ToolUse, assistant, user
+from harness.core.values.messages import (
+    Message,
+    ToolResult,
+    ToolUse,
+    assistant,
+    results,
+    user,
+)
 from tests.checks.histories import Story, codes, use
 
 ADA = "My name is Ada, and the word for my safe is cinnamon."
@@ -316,3 +323,20 @@ def test_a_key_in_the_input_of_a_tool_is_found() -> None:
 )
 def test_a_key_that_somebody_else_has_said_may_be_told(story: Story) -> None:
     assert codes(key_kept(story.final(HELD).end())) == []
+
+
+@pytest.mark.parametrize(("added", "found"), [("error: ", []), (f"{ADA} ", [f"{SEEN}.message"])])
+def test_a_word_before_a_result_makes_it_no_other_sessions(added: str, found: list[str]) -> None:
+    """Both tools say the same, and the stored session holds it as the agent writes it."""
+    said = "not found in this room"
+    talk = Talk()
+    row = StoredRow("r1", talk.history.note(user(f"error: {said}")), session="ada")
+    talk.history.stored(store="sqlite", durable=True, added=(row,))
+    talk.take("ada", ADA).take("bob", BOB).ask("ada", ADA)
+    talk.ask("bob", BOB, says=assistant(call := use("look", id="t1"))).run("bob", call, said)
+    sent = results(ToolResult("t1", f"{added}{said}"))
+    rows = (user(BOB), assistant(call), sent)
+    request = ModelRequest("m", tuple(map(talk.history.note, rows)))
+    where: dict[str, Any] = {"key": "bob/model#99", "session": "bob", "turn": 1}
+    talk.history.called(**where, seam="model", request=request)
+    assert talk.codes() == found

@@ -18,9 +18,10 @@ from harness.core.values.messages import (
     results,
     user,
 )
+from harness.core.values.plans import Close
 from tests.checks.histories import Story, codes, loop, use
 
-SHORT = [user("summary")]
+SHORT, SUM = [user("summary")], "compaction_progress"
 
 
 def test_a_turn_of_more_requests_than_allowed_is_reported() -> None:
@@ -276,3 +277,15 @@ def test_requests_to_which_a_redirect_leads_are_the_clients() -> None:
 
     assert asked(307) == []
     assert asked(500) == ["bounded_turn.requests"]
+
+
+@pytest.mark.parametrize(("steps", "found"), [((Close(),), []), ((), [f"{SUM}.repeated"])])
+def test_a_refusal_whose_body_breaks_off_may_be_asked_for_again(
+    steps: tuple[Any, ...], found: list[str]
+) -> None:
+    """A client reads the body before it knows the status."""
+    story = _overflow(Story().turn("go"))
+    bent = {"faults": ("transport.extra_bytes_in_chunk",)} if steps else {}
+    story.fail(413, purpose="compact", messages=SHORT, steps=steps, **bent)
+    story.reply("sum", purpose="compact", messages=SHORT)
+    assert codes(compaction_progress(story.end())) == found

@@ -9,8 +9,9 @@ import pytest
 from harness import InboxItem, Scenario, Turn, run
 from harness.agent import agent as reference
 from harness.checks.message_delivery import inbound_exactly_once
+from harness.checks.result_content import result_carried
 from harness.core.scenario.scenario import FaultSpec
-from harness.core.values.messages import user
+from harness.core.values.messages import ToolResult, user
 from tests.checks.histories import Story, codes, use
 
 ALICE, BOB = "Good morning from Alice.", "Good evening from Bob."
@@ -127,3 +128,12 @@ def test_a_message_of_another_chat_with_its_id_is_not_one_of_those_that_say_the_
     story.turn(ALICE, "2").reply("3", messages=[user(ALICE), user(ALICE)])
     found = codes(inbound_exactly_once(story.final().end()))
     assert "inbound_exactly_once.doubled" not in found
+
+
+def test_which_of_two_equal_calls_of_one_id_ran_is_not_known() -> None:
+    """The user allows the second one, and each has its own result."""
+    calls = use("list", id="one"), use("list", id="one")
+    story = Story().turn("Go.").reply(*calls).tool("a list of ships")
+    story._results = [ToolResult("one", "Not run: denied.", True), ToolResult("two", "a list")]
+    story._asked = []
+    assert codes(result_carried(story.reply("Done.").final().end())) == []

@@ -259,3 +259,34 @@ def test_a_summary_that_failed_stands_for_nothing() -> None:
     assert _failed("[5 earlier messages are missing here.]") == []
     assert _failed("Summary of what was said: use [... shortened ...] Done.") == []
     assert _failed(kept=[user(WISH), assistant(PLAN)]) == []
+
+
+@pytest.mark.parametrize(("ran", "found"), [(False, []), (True, ["summary_informed.rest"])])
+def test_what_an_agent_stores_for_a_call_that_never_ran_is_its_own(
+    ran: bool, found: list[str]
+) -> None:
+    """The stored session has a call without a result; or the tool said it in this run."""
+    told_so = "No result: the program was started again while this ran."
+    story = Story(stores=not ran)
+    if not ran:
+        story.row(assistant(use("list", id="t0")))
+        story.live += [
+            user(WISH),
+            assistant(use("list", id="t0")),
+            results(ToolResult("t0", told_so)),
+        ]
+        story.turn(NOW).row(results(ToolResult("t0", told_so)))
+    else:
+        story.turn(WISH).reply(use("list", id="t0")).tool(told_so)
+        story.reply("x").final().turn(NOW)
+    refused(story).reply(SUMMARY, purpose="compact", messages=told(*LINES))
+    assert codes(summary_informed(goes_on(story, f"Summary of what was said:\n{SUMMARY}"))) == found
+
+
+@pytest.mark.parametrize(
+    ("note", "found"),
+    [(" (The oldest part was left out of it.)", []), ("", ["summary_informed.words"])],
+)
+def test_the_agent_may_say_beside_the_summary_what_it_left_out(note: str, found: list[str]) -> None:
+    story = refused().reply(SUMMARY, purpose="compact", messages=told(*LINES[1:]))
+    assert codes(summary_informed(goes_on(story, f"Summary: {SUMMARY}{note}"))) == found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -146,3 +146,23 @@ def test_words_of_the_turn_may_begin_those_of_what_has_come() -> None:
     added = (Message("user", (Text(f"{ASKED} Please."),)),)
     reading = Reading(model="m", messages=[*before, *added], keep=1, added=added)
     assert reached(history, "main", reading, before) == (1, ("m3",))
+
+
+def test_a_request_after_a_turn_is_that_of_a_blank_message_that_waits() -> None:
+    """No word of it can be looked for: an agent writes what it likes in its place."""
+    history = History()
+    read(history, "m1")
+    where: dict[str, Any] = {"session": "main", "turn": 1}
+    history.called(**where, key="main/model#1", seam="model", request=ModelRequest("m", ()))
+    read(history, "s1")
+    reply = OutboxRequest("final", "Bob.", in_reply_to="m1")
+    history.called(**where, key="main/outbox#1", seam="outbox", request=reply)
+    history.answered(**where, key="main/outbox#1", seam="outbox")
+    key, blank = "main/inbox#3", {"id": "m9", "session": "main", "text": " "}
+    history.called(key=key, seam="inbox", session="main", request=InboxRequest(reader=True))
+    history.answered(key=key, seam="inbox", session="main", value=blank)
+    assert history.past.waiting("main") == ("m9",), "the other chat waits too"
+    before = [Message("user", (Text(ASKED),)), Message("assistant", (Text("Bob."),))]
+    added = (Message("user", (Text("(empty message)"),)),)
+    reading = Reading(model="m", messages=[*before, *added], keep=2, added=added)
+    assert reached(history, "main", reading, before) == (2, ())

@@ -1,12 +1,14 @@
-"""What the disk did to a store is told from what the agent stored."""
+"""What the disk did to a store is told from what the agent stored, and which turns there were."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
 from harness.core.history.events import StoredRow
 from harness.core.history.history import History
-from harness.core.values.calls import StoreRequest
+from harness.core.values.calls import InboxRequest, OutboxRequest, StoreRequest
 from harness.core.values.messages import assistant, user
 
 
@@ -73,3 +75,33 @@ def test_a_row_that_a_write_only_seemed_to_keep_is_lost_by_the_kill(
     history.killed(at="main/outbox#1")
     history.stored(store="sqlite", gone=("1",))
     assert history.trace.damages == ({history.events[-1].n} if faults else set())
+
+
+def test_what_a_kill_took_back_has_one_turn_and_its_newest_offer() -> None:
+    """m2 waited at the kill, comes again, and begins its turn with that."""
+    history = History()
+    history.started(run="r", scenario="s", world="simulate", seams=("model", "inbox", "outbox"))
+
+    def read(name: str, turn: int) -> None:
+        key = f"main/inbox#{history.past.calls['inbox'] + 1}"
+        where: dict[str, Any] = {"key": key, "seam": "inbox", "session": "main"}
+        history.called(**where, turn=history.past.turn("main"), request=InboxRequest(reader=True))
+        value = {"id": name, "session": "main", "text": f"the text of {name}"}
+        history.answered(**where, turn=turn, value=value)
+
+    read("m1", 1)
+    read("m2", 1)
+    history.killed(at="main/inbox#2")
+    reply = OutboxRequest("final", "Yes.", in_reply_to="m1")
+    where: dict[str, Any] = {"key": "main/outbox#1", "seam": "outbox", "session": "main", "turn": 1}
+    history.called(**where, request=reply)
+    history.answered(**where)
+    read("m2", 2)
+    read("m3", 2)
+    turns = history.trace.turns
+    assert [(n, t.delivery and t.delivery.inbound.id) for (_, n), t in turns.items()] == [
+        (1, "m1"),
+        (2, "m2"),
+    ]
+    second = turns["main", 2]
+    assert [d.inbound.id for d in second.came] == ["m3"]

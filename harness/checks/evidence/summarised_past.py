@@ -169,8 +169,12 @@ class Change:
     @cached_property
     def _is_noted(self) -> bool:
         """Whether the requests for summaries say, in words or at a place that the one before had
-        not, that something was left out. A notice of that one may itself be left out."""
+        not, that something was left out. A notice of that one may itself be left out. The agent may
+        also say it beside the summary."""
         shown, before = self.shown.text, text_of(self.history, self.before)
+        written = "".join(call.reply.text for call in self.compaction.calls if call.reply)
+        if _marks(self.now.text) - _marks(before) - _marks(written) and not self._has_room:
+            return True
         if _marks(shown) - _marks(before):
             return True
         words = squeeze(before)
@@ -253,7 +257,7 @@ def _past(trace: Trace, change: Change) -> Iterator[Said]:
     bare = {id for id, made in calls.items() if made > had[id]}
     asked = {use.id for e in trace.exchanges if e.reply for use in e.reply.tool_uses} | had.keys()
     is_renamed = bool(bare) or max(calls.values(), default=0) > 1
-    silent |= bare
+    silent |= bare | _answered_by_agent(trace)
     for message in change.before.node.messages:
         held = squeeze(message.text)
         for whose, each, words in said:
@@ -268,6 +272,15 @@ def _past(trace: Trace, change: Change) -> Iterator[Said]:
     turn = trace.turns[session, change.before.called.turn]
     if any(last == s.request.text for s in turn.endings if claimed(s) == "completed" and s.n < n):
         yield Said("rest", last)
+
+
+def _answered_by_agent(trace: Trace) -> set[str]:
+    """The calls of the seed for which an agent stores its own words: they never ran."""
+    first = trace.deliveries[0].n if trace.deliveries else 0
+    added = [(look.n, trace.messages.get(r.digest)) for look in trace.stored for r in look.added]
+    seeded = {use.id for n, m in added if m and n < first for use in m.tool_uses}
+    seeded -= {run.request.id for run in trace.executions}
+    return seeded & {r.id for n, m in added if m and n > first for r in m.tool_results}
 
 
 def _is_stored(result: ToolResult, texts: Sequence[str]) -> bool:

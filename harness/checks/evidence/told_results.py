@@ -104,6 +104,13 @@ _NEWEST = 500
 """How many messages of a request are looked through for the text of a result."""
 
 
+def is_double(ask: Ask) -> bool:
+    """Whether its answer has an equal call of one id: nothing tells which of them ran."""
+    use, reply = ask.use, ask.exchange.reply
+    same = [u for u in reply.tool_uses if u.id == use.id and u.input == use.input] if reply else []
+    return len(same) > 1
+
+
 def is_beside(exchange: Exchange, text: str, apart: ToolResult) -> bool:
     """Whether a request holds a text beside one result. A short text must be all of another."""
     if len(text) > WHOLE_CHARACTERS:

@@ -182,7 +182,8 @@ class Exchange(Crossing, eq=False):
         if self.answered is None or self.succeeded:
             return False
         status = self.status or 500
-        return status < 400 or status >= 500 or status in TRANSIENT_STATUSES
+        passes = status < 400 or status >= 500 or status in TRANSIENT_STATUSES
+        return passes or self.is_unreadable
 
     def is_bent_by(self, *layers: str) -> bool:
         """Whether a fault of one of these layers bent the answer: a client may fail to read it."""

@@ -259,6 +259,11 @@ class _Reader:
         if called is not None and called.session == answered.session:
             # Beside a reader the turn of a message that waits may have begun, without a call.
             self._begin_waiting(answered.session, called.turn, answered)
+        name = (answered.session, inbound.id)
+        is_repeated = name in self._given
+        if inbound.kind == "message" and not is_repeated:  # after a kill it comes a second time
+            waiting = self._waiting.get(answered.session, [])
+            waiting[:] = [each for each in waiting if each.inbound.id != inbound.id]
         turn = self._turn(answered)
         if inbound.kind != "message":
             wanted = isinstance(request, InboxRequest) and (request.poll or request.cancels)
@@ -268,13 +273,9 @@ class _Reader:
                 self._cancel(turn, answered, pushed=pushed)
             return
         self.trace.received.setdefault(inbound.id, {})[turn.session] = inbound.text
-        delivery, name = Delivery(inbound, answered.n), (turn.session, inbound.id)
-        is_repeated = name in self._given
+        delivery = Delivery(inbound, answered.n)
         self._given.add(name)
         self._offered.setdefault(name, answered.n)
-        waiting = self._waiting.get(turn.session, [])
-        if not is_repeated:  # after a kill it comes a second time
-            waiting[:] = [each for each in waiting if each.inbound.id != inbound.id]
         self.trace.deliveries.append(delivery)
         waits = turn.delivery is not None or not turn.number
         if waits and isinstance(request, InboxRequest) and request.reader:

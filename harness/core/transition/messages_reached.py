@@ -56,7 +56,8 @@ def reached(
     held = held if reading.added or not past.is_open(session) else ()
     is_next = past.profile.inbound_policy(session) == "interrupt" and past.turn_calls[session]
     begins = held and (is_next or is_passed or past.reply_refused(session))
-    if begins or (not goes_on and (held or not turn)):
+    is_blank = not opened and bool(waiting) and not words[waiting[0]]  # and what waits is due
+    if begins or (not goes_on and (held or not turn or is_blank)):
         n = _first_begun(past, session, held)
         return turn + 1 + n, tuple(name for name in held if name != waiting[n])
     return turn, held
