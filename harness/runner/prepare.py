@@ -253,7 +253,11 @@ def end(
         how = End("unable", None, transition.endless_pattern)
     past = transition.history.past
     waiting = tuple(inbox.never_due(transition.inbox, past, at_ms))
-    unplayed = [e for e in waiting if e.after is not None and not past.is_answered(e.after)]
+    # Nor can an agent take what comes after the end of its inbox.
+    came = not past.inbox_ended
+    unplayed = [
+        e for e in waiting if e.after is not None and not (came and past.is_answered(e.after))
+    ]
     asked = () if transition.history.trace.exchanges else transition.elsewhere[-1:]
     stands = how.how == "hung" or fields.get("real_wait_ms")
     transition.history.ended(

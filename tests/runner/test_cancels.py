@@ -198,3 +198,15 @@ def test_a_timed_cancel_behind_a_dropped_copy_is_not_undelivered() -> None:
     ended = result.history.trace.ended
     assert ended is not None
     assert ended.undelivered == ()
+
+
+def test_a_message_whose_moment_comes_after_the_end_of_the_inbox_never_came() -> None:
+    def agent(brief: Any) -> None:
+        for inbound in [*brief.inbox()]:
+            agents.ask(brief.anthropic(), inbound.text)
+            brief.send("Here I am.", in_reply_to=inbound.id)
+
+    later = InboxItem(id="m9", text="And then?", when={"after": "model#1"})
+    ended = played(agent, (LATE[0], later)).history.trace.ended
+    assert ended is not None
+    assert (ended.undelivered, ended.unplayed_messages) == ((), ("m9 (after model#1)",))

@@ -202,3 +202,18 @@ def test_words_of_another_run_are_its_past() -> None:
             brief.send("Hi.", in_reply_to=inbound.id)
 
     assert run(made(session=SEED), prompted).connections.past == ("Who renews passports?\nHello.",)
+
+
+def test_parts_of_the_stored_session_side_by_side_are_no_past_of_another_run() -> None:
+    """Some APIs keep no line's end between two parts of a text."""
+    told = ("Who renews passports in the summer?", "The town hall does.")
+
+    def joins(brief: Any) -> None:
+        for inbound in brief.inbox():
+            agents.ask(brief.anthropic(), f"{''.join(told)}\n{inbound.text}")
+            brief.send("Hi.", in_reply_to=inbound.id)
+
+    rows = tuple(SeedMessage(role="user", content=text) for text in told)
+    scenario = made(session=Session(messages=rows))
+    assert run(scenario, joins).connections.past == ()
+    assert run(made(session=SEED), joins).connections.past

@@ -5,7 +5,7 @@ A capability is a connection, so its use is a fact about the run and no judgemen
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from harness.core.history.events import AnyEvent, Called
@@ -68,12 +68,26 @@ def past_of(trace: Trace, seeded: Sequence[Message] = ()) -> tuple[str, ...]:
     given = [*(d.inbound.text for d in trace.deliveries), *(message.text for message in seeded)]
     # Agents join rows of one side, and keep white space in their own ways: lines are compared.
     known = {line for text in (*given, *_laid(trace)) for line in _lines(text)}
+    sizes = sorted({len(line) for line in known})
     texts = [node.message.text for node in added if node.message.role in ("user", "assistant")]
-    return _telling(text for text in texts if not known.issuperset(_lines(text)))
+    return _telling(
+        text
+        for text in texts
+        if not all(line in known or _is_joined(line, known, sizes) for line in _lines(text))
+    )
 
 
 def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _is_joined(line: str, known: Collection[str], sizes: Sequence[int]) -> bool:
+    """Whether a line is made of known ones, as where an API keeps parts of a text side by side."""
+    ends = [0]
+    for at in ends:
+        found = {at + n for n in sizes if line[at : at + n] in known and at + n <= len(line)}
+        ends += found.difference(ends)
+    return len(line) in ends
 
 
 def _laid(trace: Trace) -> Iterator[str]:
