@@ -6,12 +6,13 @@ lists the declared tools among the messages.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from itertools import dropwhile
 
 import msgspec
 
 from harness.core.transition.ports import Parsed
-from harness.core.values.messages import Json, Message, ToolSpec
+from harness.core.values.messages import Block, Json, Message, ToolResult, ToolSpec, ToolUse
 from harness.providers.openai_chat.framework_messages import (
     is_message,
     is_of_framework,
@@ -24,7 +25,7 @@ from harness.providers.shared.json_fields import RecordedApi
 from harness.recordings.apis import APIS, api_of_message
 from harness.recordings.transcripts import Transcript, answered_with, request_alone
 
-LISTS = ("messages", "traj", "history", "contents", "conversation", "input")
+LISTS = ("messages", "traj", "history", "contents", "conversation", "conversations", "input")
 """The names under which objects hold a list of messages, the first that fits."""
 
 _REQUESTS = (
@@ -100,9 +101,30 @@ def transcript_of(name: str, value: Json) -> Transcript | None:
     asked = api.request({**value, api.field: said})
     assert asked is not None, "the list of messages is there"
     tools = (*asked.tools, *(tool for message in held for tool in _declared(message)))
-    asked = msgspec.structs.replace(asked, tools=tools, stream=False)
+    messages = tuple(_with_ids(asked.messages))
+    asked = msgspec.structs.replace(asked, messages=messages, tools=tools, stream=False)
     transcript = msgspec.structs.replace(request_alone(name, api.name, asked), loose=True)
     return with_answer(transcript, f.mapping(value.get("response")))
+
+
+def _with_ids(messages: Iterable[Message]) -> Iterator[Message]:
+    """The messages, a result without an id with that of the oldest open call.
+
+    Stores of chats leave it out, or name the tool only, where the calls have ids (as Ollama's
+    clients do). No provider takes such a request, so the ids are the log's loss, not the agent's.
+    """
+    waiting: dict[str, None] = {}
+    for message in messages:
+        blocks: list[Block] = []
+        for block in message.blocks:
+            if isinstance(block, ToolUse):
+                waiting[block.id] = None
+            elif isinstance(block, ToolResult):
+                if not block.id:
+                    block = msgspec.structs.replace(block, id=next(iter(waiting), ""))
+                waiting.pop(block.id, None)
+            blocks.append(block)
+        yield msgspec.structs.replace(message, blocks=tuple(blocks))
 
 
 def _api(held: list[dict[str, Json]]) -> RecordedApi:

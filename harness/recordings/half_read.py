@@ -16,7 +16,7 @@ from itertools import pairwise
 
 import msgspec
 
-from harness.core.values.messages import Message, Opaque, ToolUse, side
+from harness.core.values.messages import Message, Opaque, ToolResult, ToolUse, side
 from harness.recordings.pairing import Pairing, pair
 from harness.recordings.session_log import not_understood
 from harness.recordings.transcripts import Recording, Transcript
@@ -96,7 +96,7 @@ def with_doubts(recording: Recording) -> Recording:
 def _reasons(transcript: Transcript, seen: dict[int, tuple[str, ...]]) -> Iterator[str]:
     """`seen` holds what is strange in a message, which the calls of one session share."""
     shapes = Counter[str]()
-    has_calls = False
+    has_calls, results = False, 0
     for message in transcript.messages:
         strange = seen.get(id(message))
         if strange is None:
@@ -104,9 +104,16 @@ def _reasons(transcript: Transcript, seen: dict[int, tuple[str, ...]]) -> Iterat
         if strange:
             shapes.update(strange)
         has_calls = has_calls or any(isinstance(block, ToolUse) for block in message.blocks)
+        results += sum(isinstance(block, ToolResult) for block in message.blocks)
     yield from not_understood(shapes)
     if transcript.loose and not has_calls:
         yield from _calls_in_text(transcript.said)
+        # Hermes and Qwen spell a call as text, `<tool_call>`, and keep its result in a role.
+        if results and any(side(message) == "assistant" for message in transcript.messages):
+            yield (
+                f"no call is found for any result ({results} of them): the log may keep calls in "
+                "a form that is not understood"
+            )
     # A provider refuses a request in which a call has no result, so an exchange shows true ones.
     if has_calls and transcript.roles and (transcript.loose or not transcript.exchange):
         yield from _without_results(transcript, pair(transcript))

@@ -13,11 +13,13 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from harness.core.values.errors import InputError
+from harness.core.values.messages import Json
 from harness.core.values.table_file import table
 from harness.parts.loading import Kind, Plugin
 from harness.parts.part import Part
 from harness.recordings import json_documents, zip_archive
 from harness.recordings.recording_format import Format, format_from, is_reader, parts_of
+from harness.recordings.session_log import first_objects
 from harness.recordings.transcripts import Recording
 
 AUTO = "auto"
@@ -92,14 +94,41 @@ def _unread_program(head: bytes) -> _UnreadProgram | None:
 def _unrecognised(document: bytes) -> InputError:
     unread = _unread_program(document)
     if unread is not None:
-        return InputError(f"looks like {unread.program}", "line 1", more=unread.instead)
-    if json_documents.is_json(document) and not json_documents.is_lines(document):
-        try:
-            json_documents.load(document)
-        except InputError as error:
-            return error
-    tried = ", ".join(f"{name} ({kind.title})" for name, kind in formats().items())
-    return InputError("format not recognised", "line 1", more=f"tried {tried}")
+        return InputError(f"looks like {unread.program}: {unread.instead}", "line 1")
+    try:
+        shape = _shape(document)
+    except InputError as error:
+        return error
+    reason = ": ".join(filter(None, ("format not recognised", shape)))
+    return InputError(reason, "line 1", more=_NEXT_STEP)
+
+
+_NEXT_STEP = "`harness list formats` names what is read, docs/plug-ins.md shows how to add a reader"
+
+_KEY = re.compile(r"[A-Za-z_][\w.-]{0,39}")
+_KEYS_MAX = 4
+
+
+def _shape(document: bytes) -> str:
+    """What JSON of no known format looks like, by its first keys; "" for text.
+
+    Files of one program look alike, so a folder of them is counted as one kind. What is no plain
+    name is left out: a key may be a secret or a person's words.
+    """
+    if not json_documents.is_json(document):
+        return ""
+    if json_documents.is_lines(document):
+        return _named("JSON Lines", next(iter(first_objects(document)), {}))
+    value = json_documents.load(document)
+    if isinstance(value, list):
+        return _named("a JSON list of objects", next(iter(value), None))
+    return _named("a JSON object", value)
+
+
+def _named(what: str, value: Json) -> str:
+    keys = [key for key in value if _KEY.fullmatch(key)] if isinstance(value, dict) else []
+    more = ", ..." if len(keys) > _KEYS_MAX else ""
+    return f"{what} with {', '.join(keys[:_KEYS_MAX])}{more}" if keys else "JSON"
 
 
 def line_format(head: bytes, format: str = AUTO) -> str:

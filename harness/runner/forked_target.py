@@ -126,19 +126,22 @@ class Restarts:
             return True
         if marks[CLOSED]:
             self._end(End("crashed", None, "the target closed files that it did not open"))
-        elif marks[IN_TARGET] and not marks[TOLD]:
-            self._record_crash(code, out, memory_kills)
+        elif not marks[TOLD] and (code or marks[IN_TARGET]):
+            # What a target leaves behind, a thread or a timer, may end the process after it.
+            if self.history.trace.ended is None:
+                where = "in the middle of the run" if marks[IN_TARGET] else "after the target's end"
+                self._record_crash(code, out, memory_kills, where)
         elif code:
             raise _broken(self.transition.scenario, out, code)
         return False
 
-    def _record_crash(self, code: int, out: Path, memory_kills: int) -> None:
-        """Record that the target has ended its process."""
+    def _record_crash(self, code: int, out: Path, memory_kills: int, where: str) -> None:
+        """Record that the target has ended its process, and where in words."""
         dump = (out / FATAL).read_text("utf-8", "replace")
         frames = crash_trace.fatal_frames(dump, os.getcwd())
         error = signal.Signals(-code).name if code < 0 else "exit"
         how = f"signal {error} ended the process" if code < 0 else "the process ended"
-        text = f"{how} in the middle of the run"
+        text = f"{how} {where}"
         if frames:
             text += f" (in {frames[-1].function})"
         status = code if code >= 0 else None

@@ -24,8 +24,12 @@ from harness.targets.output_capture import copy_of
 
 _STANDARD = (0, 1, 2)
 
-_STREAMS = ("stdin", "stdout", "stderr")
-"""Names of `sys` that the next run and the command itself write to."""
+_SYS = ("stdin", "stdout", "stderr", "excepthook", "unraisablehook")
+"""Names of `sys` that the next run and the command itself use. A thread cannot start without a
+hook."""
+
+_TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
+"""Their signals end the process, also long after the target that set them has ended."""
 
 _SHARED = ("builtins", "json", "random", "socket", "time")
 """Modules that every run uses; a function that a run replaces would break the later runs."""
@@ -36,8 +40,9 @@ class ProcessState:
 
     It holds folder, umask, environment, signal handlers, `sys.path`, recursion limit and garbage
     collection. It also holds the imported modules, functions of shared ones, the limit of open
-    files, and the standard streams with their file descriptors. `is_limited`: the limit of open
-    files was another one before it was restored.
+    files, the standard streams with their file descriptors, and which timers were not set: one that
+    was set is the command's. `is_limited`: the limit of open files was another one before it was
+    restored.
     """
 
     def __init__(self) -> None:
@@ -51,7 +56,8 @@ class ProcessState:
             number: signal.getsignal(number) for number in signal.valid_signals()
         }
         self._functions = {name: _functions(name) for name in _SHARED}
-        self._streams = {name: getattr(sys, name) for name in _STREAMS}
+        self._timers = [number for number in _TIMERS if not any(signal.getitimer(number))]
+        self._sys = {name: getattr(sys, name) for name in _SYS}
         self._collects = gc.isenabled()
         self.is_limited = False
         self._open_files = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -64,8 +70,10 @@ class ProcessState:
             resource.setrlimit(resource.RLIMIT_NOFILE, self._open_files)
         for number, before, copy in self._files:
             _put_back(number, before, copy)
-        for name, stream in self._streams.items():
-            setattr(sys, name, stream)
+        for number in self._timers:
+            signal.setitimer(number, 0)
+        for name, value in self._sys.items():
+            setattr(sys, name, value)
         with suppress(OSError):
             if _folder() != self.folder:
                 os.chdir(self.folder)

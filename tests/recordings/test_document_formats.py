@@ -59,7 +59,8 @@ def test_utf_16_and_a_mark_of_utf_8_change_nothing(name: str) -> None:
         (b"\xff\xfe\x00", "line 1: begins as UTF-16 and is not UTF-16: "),
         (b"[" * 100_000, "line 1: nested too deeply"),
         (b'{"role": ' * 100_000, "line 1: nested too deeply"),
-        (b'{"a": 1}', "line 1: format not recognised: tried "),
+        (b'{"a": 1}', "line 1: format not recognised: a JSON object with a: "),
+        (b"[1]", "line 1: format not recognised: JSON: "),
     ],
 )
 def test_what_is_no_document_says_where_and_why(data: bytes, says: str) -> None:

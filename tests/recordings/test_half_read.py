@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from harness.checks.judge import judge
 from harness.checks.loops import no_progress_stop
 from harness.checks.tool_ids import tool_pairing
+from harness.core.values.messages import ToolResult
 from harness.core.values.verdict import Verdict
 from harness.recordings.half_read import is_of_a_tool
 from harness.recordings.recognition import read
@@ -284,5 +285,35 @@ def test_calls_that_stand_as_xml_in_texts_are_a_doubt_and_no_pass(result: str) -
     )
 
 
+def test_results_of_calls_that_stand_in_texts_are_a_doubt_and_no_defect() -> None:
+    call = '<tool_call>\n{"name": "look", "arguments": {}}\n</tool_call>'
+    verdict = _verdict(
+        _read(
+            {"role": "user", "content": "look"},
+            {"role": "assistant", "content": call},
+            {"role": "tool", "content": "<tool_response>seen</tool_response>"},
+            {"role": "assistant", "content": "I have seen it."},
+        )
+    )
+    why = "no call is found for any result (1 of them): the log may keep calls in a form that "
+    assert (verdict.verdict, verdict.findings) == ("unknown", ())
+    assert verdict.doubts == (f"{why}is not understood",)
+
+
 def test_a_text_of_the_user_that_only_looks_like_a_result_is_no_doubt() -> None:
     assert _verdict(_in_xml("I look.", "[read_file] Result: why is it so slow?")).verdict == "pass"
+
+
+@pytest.mark.parametrize("named", [{}, {"name": "look"}, {"tool_name": "look"}])
+def test_results_without_an_id_answer_the_calls_in_their_order(named: dict[str, Any]) -> None:
+    results = [{"role": "tool", "content": "seen", **named}] * 2
+    read_back = _read(*_chat(*results), *_chat(results[0], ids=("c3",)))
+    said = read_back.transcripts[0].messages
+    ids = [block.id for one in said for block in one.blocks if isinstance(block, ToolResult)]
+    assert ids == ["c1", "c2", "c3"]
+    assert not _verdict(read_back).findings
+
+
+def test_one_result_more_than_calls_stays_without_an_id() -> None:
+    verdict = _verdict(_read(*_chat(*[{"role": "tool", "content": "seen"}] * 3)))
+    assert {finding.code for finding in verdict.findings} == {"tool_pairing.orphan"}

@@ -67,9 +67,9 @@ def test_logs_and_histories_are_told() -> None:
 def test_a_file_of_a_known_program_that_no_format_reads_is_named(data: bytes, program: str) -> None:
     with pytest.raises(InputError) as caught:
         read(data, "f.x")
-    assert caught.value.reason == f"looks like {program}"
-    export = "opencode export" in caught.value.more
-    assert export if "opencode" in program else "docs/plug-ins.md" in caught.value.more
+    assert caught.value.reason.startswith(f"looks like {program}: ")
+    instead = "opencode export" if "opencode" in program else "docs/plug-ins.md"
+    assert instead in caught.value.reason
 
 
 @pytest.mark.parametrize(
@@ -87,13 +87,18 @@ def test_a_file_of_a_known_program_that_no_format_reads_is_named(data: bytes, pr
         (b'{"sessionId":"s","update":{"sessionUpdate":"x"}}\n', "ACP session updates", "agent"),
         (b'STDIN: {"jsonrpc":"2.0","id":1,"method":"tools/call"}\n', "MCP traffic", "of the agent"),
         (b'{"type":"step_start","timestamp":1,"sessionID":"s"}\n', "opencode's stream", "export"),
+        (
+            b'[{"id": 1, "tools": "", "conversations": [{"from": "human", "value": "x"}]}]',
+            "a training set in the form of ShareGPT",
+            '"role"',
+        ),
     ],
 )
 def test_a_refusal_says_what_to_read_instead(data: bytes, program: str, instead: str) -> None:
     with pytest.raises(InputError) as caught:
         read(data, "f.x")
-    assert caught.value.reason == f"looks like {program}"
-    assert instead in caught.value.more
+    assert caught.value.reason.startswith(f"looks like {program}: ")
+    assert instead in caught.value.reason
 
 
 @pytest.mark.parametrize(
@@ -104,8 +109,8 @@ def test_a_refusal_says_what_to_read_instead(data: bytes, program: str, instead:
         (b"a\nb\0c", "f.x: line 2: binary data: byte 3 is zero"),
         (
             b"\x89PNG\r\n",
-            "f.x: line 1: format not recognised: tried "
-            + ", ".join(f"{name} ({kind.title})" for name, kind in formats().items()),
+            "f.x: line 1: format not recognised: `harness list formats` names what is read, "
+            "docs/plug-ins.md shows how to add a reader",
         ),
         (b'{"interactions": [', "f.x: line 1: not JSON: Expecting value"),
         (
@@ -122,6 +127,24 @@ def test_what_cannot_be_read_is_one_line_with_a_place(data: bytes, says: str) ->
     with pytest.raises(InputError) as caught:
         read(data, "f.x")
     assert str(caught.value) == says
+
+
+@pytest.mark.parametrize(
+    ("data", "shape"),
+    [
+        (b'{"steps": [], "final": "x"}', "a JSON object with steps, final"),
+        (b'[{"thought": 1, "action": 2}, 3]', "a JSON list of objects with thought, action"),
+        (b'{"ev": 1, "data": {}}\n{"ev": 2}\n', "JSON Lines with ev, data"),
+        (b'{"a":1,"b":1,"c":1,"d":1,"e":1}', "a JSON object with a, b, c, d, ..."),
+        (b'{"sk-ant-a key": 1, "ok": 2}', "a JSON object with ok"),
+        (b"[1, 2]", "JSON"),
+    ],
+)
+def test_json_of_no_known_format_is_told_by_its_first_keys(data: bytes, shape: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(data, "f.x")
+    assert caught.value.reason == f"format not recognised: {shape}"
+    assert "harness list formats" in caught.value.more
 
 
 def test_a_format_can_be_asked_for_by_name() -> None:

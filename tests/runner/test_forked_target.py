@@ -19,8 +19,9 @@ from harness.core.history.events import Answered, Called, Ended, Killed, Started
 from harness.core.history.history import canonical
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, ToolScript, Turn
 from harness.core.values.errors import HarnessError, InputError
-from harness.runner import Run, run
+from harness.runner import Run, forked_target, run
 from harness.runner.forked_target import Attempt
+from harness.runner.store_watch import OwnStore
 from harness.targets import TargetSpec
 from tests.documents import ROOT
 from tests.runner import agents, programs
@@ -208,6 +209,29 @@ def test_a_harness_that_breaks_in_a_child_says_so(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(Attempt, "_run", broken)
     with pytest.raises(HarnessError, match="LookupError: of our own"):
         run(_killed(HELLO), reference)
+
+
+def _end_the_process(*_: Any, **__: Any) -> None:
+    """What a thread or a timer does that a target has left behind."""
+    os._exit(3)
+
+
+def test_a_process_that_ends_after_its_target_has_ended_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    scenario = _killed(HELLO, when=9, must_fire=False)
+    monkeypatch.setattr(OwnStore, "close", _end_the_process)
+    done = run(scenario, reference)
+    assert (done.verdict.verdict, done.verdict.findings) == ("pass", ())
+
+
+def test_a_process_that_ends_between_its_target_and_the_end_is_a_crash(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(forked_target, "attempt", _end_the_process)
+    done = run(_killed(HELLO, when=9, must_fire=False), reference)
+    assert _ended(done)[0].text == "the process ended after the target's end"
+    assert "target.crashed" in {finding.code for finding in done.verdict.findings}
 
 
 def test_a_program_is_killed_by_a_scenario_too(tmp_path: Path) -> None:

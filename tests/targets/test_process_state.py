@@ -26,6 +26,8 @@ def state() -> dict[str, object]:
         "path": list(sys.path),
         "recursion": sys.getrecursionlimit(),
         "streams": (sys.stdin, sys.stdout, sys.stderr),
+        "hooks": (sys.excepthook, sys.unraisablehook),
+        "timer": signal.getitimer(signal.ITIMER_PROF),
     }
 
 
@@ -41,6 +43,8 @@ def disturb(brief: Any) -> None:
     sys.path[:] = ["/nowhere"]
     sys.setrecursionlimit(123_456)
     sys.stdin, sys.stdout, sys.stderr = None, None, object()  # type: ignore[assignment]
+    sys.excepthook = sys.unraisablehook = None  # type: ignore[assignment]
+    signal.setitimer(signal.ITIMER_PROF, 3600)
 
 
 def test_a_run_leaves_the_process_as_it_was() -> None:

@@ -150,7 +150,7 @@ def test_a_result_may_have_the_id_of_its_call_and_any_other_id() -> None:
     assert counts(found)["orphan_results"] == counts(found)["unanswered_calls"] == 0
     messages[3]["id"] = "message 7"
     (found,) = _read(messages)
-    assert found.messages[3].tool_results[0].id == ""
+    assert found.messages[3].tool_results[0].id == "c1", "the only call that waits"
     del messages[2]["tool_calls"][0]["id"], messages[3]["id"]
     (found,) = _read(messages)
     assert counts(found)["orphan_results"] == counts(found)["unanswered_calls"] == 0
