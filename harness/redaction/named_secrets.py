@@ -140,6 +140,7 @@ def _alphabet_size(text: str) -> int:
     return size + (0 if text.isalnum() else _SIGNS)
 
 
+@lru_cache(maxsize=4096)  # a text that repeats a value is judged once
 def is_drawn(text: str, evidence_min_bits: float, chars_min: int = _CHARS_MIN) -> bool:
     """Whether a text is long enough and random: a UUID, hexadecimal, or with enough evidence."""
     if len(text) < chars_min or "://" in text or _PATH.match(text):
@@ -187,7 +188,7 @@ _SET = re.compile(
     r"""|(?P<says>['"`]?\s{1,3}(?:is|was)\s{0,2}:?\s{1,3})"""
     # A field of a form: its name, headers of the part, an empty line.
     rf"""|\\?"(?:;[^\r\n\\]{{0,80}})?{_LINE_END}(?:content-[^\r\n\\]{{0,80}}{_LINE_END})?{_LINE_END}"""
-    r"""|[\\"'`]{0,4}(?:,|\s|\\n){1,20}[\\"'`-]{0,4}value[\\"'`]{0,4}\s{0,3}:\s{0,3}"""
+    r"""|[\\"'`]{0,4}(?:,|\s|\\n){1,20}[\\"'`-]{0,4}value[\\"'`]{0,4}\s{0,3}[:=]\s{0,3}"""
     r"""|(?P<blank>[\s"',]{1,6})|(?P<element>>))"""
     r"""(?:[\\"'`]{0,4}(?:basic|bearer|bot|digest|token|api-?key|key)\s{1,3})?"""
     r"""(?=[\\"'`]{0,4}[^\s"'`\\]{8})"""
