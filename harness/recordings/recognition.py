@@ -112,8 +112,8 @@ _KEYS_MAX = 4
 def _shape(document: bytes) -> str:
     """What JSON of no known format looks like, by its first keys; "" for text.
 
-    Files of one program look alike, so a folder of them is counted as one kind. What is no plain
-    name is left out: a key may be a secret or a person's words.
+    Files of one program look alike, so a folder of them is counted as one kind. A key that is not
+    a plain name is left out: it may be a secret or a person's words.
     """
     if not json_documents.is_json(document):
         return ""

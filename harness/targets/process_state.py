@@ -40,9 +40,9 @@ class ProcessState:
 
     It holds folder, umask, environment, signal handlers, `sys.path`, recursion limit and garbage
     collection. It also holds the imported modules, functions of shared ones, the limit of open
-    files, the standard streams with their file descriptors, and which timers were not set: one that
-    was set is the command's. `is_limited`: the limit of open files was another one before it was
-    restored.
+    files, and the standard streams with their file descriptors. Of the timers it holds those that
+    were not set: one that was set is the command's. `is_limited`: the limit of open files was
+    another one before it was restored.
     """
 
     def __init__(self) -> None:
