@@ -19,12 +19,17 @@ from harness.checks.evidence.cut_results import (
     is_announced,
     is_inside_a_character,
     is_needless,
+    is_part_kept,
     lack_of,
     miscounted,
 )
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, KILL_BETWEEN, LIMIT, REFUSED_WRITE, Case
-from harness.checks.evidence.misplaced_results import failed_beside, with_error_of
+from harness.checks.evidence.misplaced_results import (
+    failed_beside,
+    is_had_before_a_stop,
+    with_error_of,
+)
 from harness.checks.evidence.told_results import (
     ERROR,
     ERROR_BEFORE,
@@ -57,11 +62,8 @@ from harness.checks.evidence.told_results import (
 from harness.core.history.events import Effected
 from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.history import History
-from harness.core.history.trace import Trace
+from harness.core.history.trace import Trace, Turn
 from harness.core.values.carried_text import (
-    LEAST_CHARACTERS,
-    WHOLE_CHARACTERS,
-    Part,
     Spelt,
     is_asked,
     lost_parts,
@@ -100,7 +102,11 @@ class _Result(NamedTuple):
 
 
 @needs("model", "tool", told_by="run", place=315)
-@excused_by(unread=(CANCEL, KILL_BETWEEN, REFUSED_WRITE), unrun=(CANCEL, KILL, LIMIT))
+@excused_by(
+    unread=(CANCEL, KILL_BETWEEN, REFUSED_WRITE),
+    stopped=(KILL_BETWEEN, REFUSED_WRITE),
+    unrun=(CANCEL, KILL, LIMIT),
+)
 def result_carried(
     history: History,
     *,
@@ -118,7 +124,8 @@ def result_carried(
     notice that names no way to the rest, or a text is cleared before it was ever read: it was not
     sent, or its request was refused for its size, and the next one had room for it. `failed`: it
     is told as an error. `discarded`: it is told as not run or by another's error, beside a call
-    that failed, or although it had acted before it failed. `invented`: no such call ran, and the
+    that failed, or although it had acted before it failed. `stopped`: a stop of the turn took it,
+    and it had come before a later call of the turn ran. `invented`: no such call ran, and the
     answer reads like a result. `encoded_twice`: it is JSON in JSON. `escaped`: its signs are
     written as HTML writes them, as `&lt;`. `names`: of an object the model reads the bare values.
     `voiced`: a message of the user or of the system repeats it, so that it reads as an instruction.
@@ -151,12 +158,15 @@ def result_carried(
         texts = [(without_all(masks, t) if masks else t)[: bound or None] for t in said_texts(run)]
         result = _Result(trace, ask, run, texts, ask.sent, history)
         assert run.answered is not None
-        found = _finding(_told(result, code) or _cleared(result), ask, run)
+        told = _told(result, code) or _cleared(result)
+        found = _finding(told, ask, run)
         # A kill may lose a result, and explains no other one. A cancel explains no untruth about
         # what had acted before it.
         had_acted = run.called.key in acted and run.answered.n < turn.cancelled_n
         if reads_as_success(ask.sent) or (had_acted and _denied(ask.sent, run)):
             yield from found
+        elif thrown := _thrown_away(result, told, turn):
+            yield Case("stopped", _finding(thrown, ask, run), turn, ask.sent_n, run.answered.n)
         else:
             yield Case("unread", found, turn, ask.sent_n, run.answered.n)
     for turn in trace.turns.values():
@@ -223,7 +233,7 @@ def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
         return None
     if told := _discarded(result) or _as_error(result, is_read=False):
         return told
-    is_kept = _is_kept(result, spelt, lost)
+    is_kept = is_part_kept(result.texts, sent, lost)
     if is_kept and is_inside_a_character(result.said, sent):
         return _Told("part", "is cut inside a character")
     if (is_kept or len(result.said) >= PREVIEWED) and is_announced(result.said, sent):
@@ -250,8 +260,8 @@ def _cleared(result: _Result) -> _Told | None:
     if not any(first.too_large for first in made[at : at + 1]):
         return None
     read, note = cleared_unread(result.trace, result.ask, result.said) or (None, result.sent)
-    kept = Spelt(note.text)
-    if read is None or _is_kept(result._replace(sent=note), kept, [*lost_parts(result.said, kept)]):
+    lost = [*lost_parts(result.said, Spelt(note.text))]
+    if read is None or is_part_kept(result.texts, note.text, lost):
         return None
     return _Told("clipped", f"is cleared in {read.called.key}, which had room, before it was read")
 
@@ -305,25 +315,17 @@ def _denied(sent: ToolResult, run: Execution) -> _Told | None:
     return _Told("discarded", f"is told as not run, and the tool had acted: {_short(sent.text)}")
 
 
+def _thrown_away(result: _Result, told: _Told | None, turn: Turn) -> _Told | None:
+    """A result that the agent had, and that a stop of the turn took."""
+    if told is None or told.rule not in ("lost", "replaced", "failed", "discarded"):
+        return None
+    if not is_had_before_a_stop(turn, result.run):
+        return None
+    both = f"the tool said {_short(result.said)}, and the model reads {_short(result.sent.text)}"
+    return _Told("stopped", f"had come before the user stopped the turn: {both}")
+
+
 _UNRUN = re.compile(r"\b(?:not|never|skip|cancel|abort|discard|fail|error)|n't", re.IGNORECASE)
-
-
-def _is_kept(result: _Result, spelt: Spelt, lost: list[Part]) -> bool:
-    """Whether a part of what the tool said is left: a block, a piece, its first or last words."""
-    if "whole" not in lost:
-        return True
-    texts = [text for text in result.texts if is_asked(text)]
-    if any(not lost_parts(text, spelt) for text in texts):
-        return True
-    plain = "".join(Spelt(text).plain for text in texts)
-    if not plain:
-        return False
-    # A cut in the middle leaves less of a short text at each side, and says so.
-    share = 4 if is_announced(result.said, result.sent.text) else 2
-    least = max(LEAST_CHARACTERS, min(len(plain), WHOLE_CHARACTERS) // share)
-    if plain[:least] in spelt.plain or plain[-least:] in spelt.plain:
-        return True
-    return bool(spelt.plain) and (plain.startswith(spelt.plain) or plain.endswith(spelt.plain))
 
 
 def _of_another(result: _Result, spelt: Spelt) -> _Told | None:

@@ -108,3 +108,17 @@ def test_a_cancel_explains_no_result_of_a_call_that_never_ran(
 ) -> None:
     story = Story().turn("go").reply(use("list")).cancel().refuse(told, error=False)
     assert codes(result_carried(story.reply("done").final().end())) == expected
+
+
+@pytest.mark.parametrize(("ran_on", "rules"), [(True, ["result_carried.stopped"]), (False, [])])
+def test_a_stop_takes_no_result_that_had_come_before_the_next_call(
+    ran_on: bool, rules: list[str]
+) -> None:
+    story = Story().turn("go").reply(use("list"), use("poll")).tool("three files")
+    story.told("Interrupted: the outcome is unknown.", error=True)
+    if ran_on:
+        story.tool("50 %").told("Interrupted: the outcome is unknown.", error=True).cancel()
+    else:
+        story.cancel().refuse("Not run: the user stopped it.")
+    told = story.final("Stopped.").turn("on").reply("x").final().end()
+    assert codes(result_carried(told)) == rules

@@ -1,11 +1,15 @@
-"""Calls beside one that failed: wrong agents that tell their results by that failure."""
+"""Calls beside others: agents that tell their results by a failure, or lose them by a stop."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from harness.agent import build
+from harness.agent.agent_loop import Loop
+from harness.agent.sessions.turn_outcome import Outcome
+from harness.agent.toolbox import error_result
 from harness.core.values.brief import Brief
-from harness.core.values.messages import ToolResult, ToolUse
+from harness.core.values.messages import ToolResult, ToolUse, results
 from tests.mutants import mutant
 from tests.mutants.altered_results import play_with
 
@@ -66,3 +70,30 @@ def tells_the_error_under_each_call(brief: Brief) -> None:
     The reference agent that tells one error under both ids.
     """
     _told_after_a_failure(brief, lambda error, _: error)
+
+
+class ForgetsAtAStop(Loop):
+    """Keeps the results of a batch only where nothing stopped it."""
+
+    def execute(self, calls: Sequence[ToolUse]) -> Outcome | None:
+        """Run the calls; after a stop each of them is told as interrupted."""
+        answered = [self.result_of(call, calls[:place]) for place, call in enumerate(calls)]
+        if self.is_cancelled():
+            told = "The call was interrupted, and its outcome is unknown."
+            answered = [error_result(call, told) for call in calls]
+        self.transcript.append(results(*answered))
+        return None
+
+
+@mutant(
+    breaks="turn",
+    statement="A stop erases the results of the calls that had ended (code_puppy#782)",
+    scenario="many-messages-and-a-stop",
+    killed_by="result_carried.stopped",
+)
+def forgets_results_at_a_stop(brief: Brief) -> None:
+    """After a stop, the model reads of no call of the batch what became of it.
+
+    The reference agent that keeps the results of a batch as a whole.
+    """
+    build(brief, turn=ForgetsAtAStop).run()

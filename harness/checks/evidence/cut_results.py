@@ -12,7 +12,15 @@ from unicodedata import normalize
 
 from harness.core.history.exchanges import Ask, Exchange
 from harness.core.history.trace import Trace
-from harness.core.values.carried_text import WHOLE_CHARACTERS, Part, Spelt, lost_parts, own_words
+from harness.core.values.carried_text import (
+    LEAST_CHARACTERS,
+    WHOLE_CHARACTERS,
+    Part,
+    Spelt,
+    is_asked,
+    lost_parts,
+    own_words,
+)
 from harness.core.values.messages import ToolResult
 
 _TAG = re.compile(r"</?[a-zA-Z][\w-]{0,40}>")
@@ -155,3 +163,21 @@ def _had_room(made: Sequence[Exchange], read: Exchange, said: str) -> bool:
     before = [e for e in made if e.n < read.n and e.reply is not None and not e.too_large]
     wanted = read.called.bytes + len(said.encode(errors="replace"))
     return any(e.called.bytes >= wanted for e in before if e.purpose == "main")
+
+
+def is_part_kept(texts: list[str], sent: str, lost: list[Part]) -> bool:
+    """Whether a part of what the tool said is left: a block, a piece, its first or last words."""
+    if "whole" not in lost:
+        return True
+    spelt, asked = Spelt(sent), [text for text in texts if is_asked(text)]
+    if any(not lost_parts(text, spelt) for text in asked):
+        return True
+    plain = "".join(Spelt(text).plain for text in asked)
+    if not plain:
+        return False
+    # A cut in the middle leaves less of a short text at each side, and says so.
+    share = 4 if is_announced("\n".join(texts), sent) else 2
+    least = max(LEAST_CHARACTERS, min(len(plain), WHOLE_CHARACTERS) // share)
+    if plain[:least] in spelt.plain or plain[-least:] in spelt.plain:
+        return True
+    return bool(spelt.plain) and (plain.startswith(spelt.plain) or plain.endswith(spelt.plain))

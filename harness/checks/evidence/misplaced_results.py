@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Container, Iterable
+from itertools import takewhile
 
 import msgspec
 
@@ -161,3 +162,15 @@ def is_unasked(message: Message, waiting: Container[str]) -> bool:
     """Whether a message holds only results that no call waits for, so that no request can."""
     blocks = message.blocks
     return bool(blocks) and all(isinstance(b, ToolResult) and b.id not in waiting for b in blocks)
+
+
+def is_had_before_a_stop(turn: Turn, run: Execution) -> bool:
+    """Whether the agent had the result of a run before it ran another call, and the user stopped
+    the turn after that.
+
+    Calls that run side by side may all be ended by a stop that comes as the first of them ends.
+    """
+    last = turn.executions[-1] if turn.executions else run
+    had_n = run.answered.n if run.answered else last.n
+    others = takewhile(lambda other: other.n > had_n, reversed(turn.executions))
+    return any(other.n < turn.cancelled_n for other in others)
