@@ -178,7 +178,7 @@ def reply_carried(history: History) -> Iterator[Finding]:
                 found = _broken(reply) if claimed(final) == "completed" else _broken_words(reply)
             if found is not None:
                 events = sorted({found.n or final.n, reply.main[-1].n, final.n})
-                text = f"the user reads {found.reads}"
+                text = f"{turn.words}: the user reads {found.reads}"
                 yield Finding(f"reply_carried.{found.rule}", text, tuple(events))
 
 

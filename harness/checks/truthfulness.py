@@ -44,9 +44,10 @@ from harness.checks.evidence.turn_outcomes import (
 from harness.core.history.exchanges import Exchange, Execution, Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn, children
-from harness.core.values.messages import Message, ToolResult, side
+from harness.core.values.messages import Message, ToolResult, canonical, side
 from harness.core.values.plans import Kill, Sent
 from harness.core.values.verdict import Finding
+from harness.core.values.visible_text import SHOWN, abridged
 
 
 @needs("model", "outbox", told_by="run", place=420)
@@ -78,9 +79,9 @@ def _untrue(trace: Trace, turn: Turn, sending: Sending) -> Iterator[Finding]:
     events = (last.n, sending.n) if last else (sending.n,)
     said = sending.request.text.strip()
     if not said and not is_silent(trace, turn):
-        yield _finding("empty", "the reply is empty", events)
+        yield _finding("empty", turn, "the reply is empty", events)
     if last is None and not (needs_no_model(turn) or is_resent(turn)):
-        yield _finding("no_answer", "the model answered nothing in the turn", events)
+        yield _finding("no_answer", turn, "the model answered nothing in it", events)
     elif (
         last
         and (rule := wrong(last))
@@ -88,15 +89,17 @@ def _untrue(trace: Trace, turn: Turn, sending: Sending) -> Iterator[Finding]:
     ):
         is_ = _unrun(turn, last) if rule == "unfinished" else f"is {rule}"
         rule = "lost_call" if rule == "unfinished" and lacks_its_call(last) else rule
-        yield _finding(rule, f"the last answer of the model ({last.called.key}) {is_}", events)
+        reads = f"; the user reads {canonical(abridged(said, SHOWN))}" if said else ""
+        text = f"the last answer of the model ({last.called.key}) {is_}{reads}"
+        yield _finding(rule, turn, text, events)
     elif last and _drops_calls(trace, turn, last, sending):
-        yield _finding("dropped", f"the calls in {last.called.key} are dropped", events)
+        yield _finding("dropped", turn, f"the calls in {last.called.key} are dropped", events)
     elif last and _lost_its_tools(answered):
         text = f"{last.called.key} offers no tools, after a failed request that offered them"
-        yield _finding("without_tools", text, events)
+        yield _finding("without_tools", turn, text, events)
     elif last and said and in_vain(last) == "empty" and not turn.executions and says_success(said):
         text = f"{last.called.key} is empty, no tool ran, and the user reads {said!r}"
-        yield _finding("unfounded", text, events)
+        yield _finding("unfounded", turn, text, events)
 
 
 def _unrun(turn: Turn, last: Exchange) -> str:
@@ -124,8 +127,9 @@ def _lost_its_tools(answered: list[Exchange]) -> bool:
     return replaced.request.tools_offered and not replaced.succeeded and not replaced.too_large
 
 
-def _finding(rule: str, why: str, events: tuple[int, ...]) -> Finding:
-    return Finding(f"truthful_outcome.{rule}", f"a turn ends as a success, but {why}", events)
+def _finding(rule: str, turn: Turn, why: str, events: tuple[int, ...]) -> Finding:
+    text = f"{turn.words} ends as a success, but {why}"
+    return Finding(f"truthful_outcome.{rule}", text, events)
 
 
 def _exit_status(trace: Trace) -> Iterator[Finding]:

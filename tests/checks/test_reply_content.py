@@ -94,7 +94,7 @@ def test_an_agent_may_write_an_answer_otherwise(text: str) -> None:
 def test_a_reply_that_is_not_the_answer_is_named(text: str, rule: str, words: str) -> None:
     story = _answered().final(text)
     assert _rules(story) == [rule]
-    assert _first(story).startswith(f"the user reads {words}")
+    assert _first(story).startswith(f"turn 1 of main: the user reads {words}")
 
 
 def test_a_short_answer_is_not_asked() -> None:

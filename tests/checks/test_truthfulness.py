@@ -61,7 +61,10 @@ def test_a_blank_message_needs_no_model_also_where_a_kill_took_the_reply(
 
 def test_a_failed_request_is_no_success() -> None:
     story = Story().turn("go").fail(500).final("all done")
-    assert codes(truthful_outcome(story.end())) == ["truthful_outcome.failed"]
+    (finding,) = truthful_outcome(story.end())
+    assert finding.code == "truthful_outcome.failed"
+    assert finding.message.startswith("turn 1 of main ends as a success, but the last answer")
+    assert finding.message.endswith('is failed; the user reads "all done"')
 
 
 def test_a_cut_answer_is_no_success() -> None:
