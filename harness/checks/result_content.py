@@ -160,8 +160,7 @@ def result_carried(
         assert run.answered is not None
         told = _told(result, code) or _cleared(result)
         found = _finding(told, ask, run)
-        # A kill may lose a result, and explains no other one. A cancel explains no untruth about
-        # what had acted before it.
+        # A cancel explains no untruth about what had acted before it.
         had_acted = run.called.key in acted and run.answered.n < turn.cancelled_n
         if reads_as_success(ask.sent) or (had_acted and _denied(ask.sent, run)):
             yield from found
