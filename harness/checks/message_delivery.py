@@ -1,13 +1,9 @@
-"""Message delivery: each inbound message has one turn, each turn one reply, one turn at a time.
-
-A cancel counts from the moment the agent sees it, because work under way cannot be undone.
-"""
+"""Message delivery: each inbound message has one turn, each turn one reply, one turn at a time."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from itertools import islice
 
 from harness.checks.evidence.carried_words import changed_to, is_changed, is_held
 from harness.checks.evidence.declarations import excused_by, needs
@@ -24,7 +20,6 @@ from harness.checks.evidence.excuses import (
     TAKEN,
     Case,
     Marks,
-    dies_at_once,
     is_excused,
 )
 from harness.checks.evidence.messages_in_turn import (
@@ -47,6 +42,7 @@ from harness.checks.evidence.repeated_replies import (
     outbox_was_silent,
     shown_again,
 )
+from harness.checks.evidence.seen_cancels import is_after_cancel
 from harness.checks.evidence.seen_rows import since
 from harness.checks.evidence.shown_text import is_silent
 from harness.checks.evidence.stored_messages import (
@@ -64,14 +60,10 @@ from harness.checks.evidence.stored_messages import (
 from harness.checks.evidence.told_results import is_reflowed
 from harness.checks.evidence.turn_outcomes import claimed, is_local, is_resent, is_waiting
 from harness.checks.evidence.unanswered_messages import why_unanswered
-from harness.core.history.events import Answered as AnsweredEvent
-from harness.core.history.events import AnyEvent, Called
-from harness.core.history.exchanges import Crossing, Exchange, Sending
+from harness.core.history.exchanges import Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.past import MessageName
 from harness.core.history.trace import Trace, Turn
-from harness.core.history.trace_fold import REACTION_MS
-from harness.core.values.calls import InboxRequest
 from harness.core.values.verdict import Cause, Finding
 
 _STOPS = (CANCEL, KILL, LIMIT)
@@ -277,7 +269,7 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
             yield Finding("outbound_once.missing", text, (turn.opened_n, turn.interrupted_n))
         for sending in turn.sendings:
             first = next(s for s in turn.sendings if s.request.text == sending.request.text)
-            late = turn.cancelled_n and _is_after_cancel(trace, turn, first)  # a retry repeats it
+            late = turn.cancelled_n and is_after_cancel(trace, turn, first)  # a retry repeats it
             if late and sending.request.kind == "final" and claimed(sending) != "cancelled":
                 text = f"{turn.words} was cancelled, and a final follows"
                 yield Finding("outbound_once.after_cancel", text, (turn.cancelled_n, sending.n))
@@ -347,54 +339,3 @@ def _overlap(earlier: Stretch, later: Stretch) -> bool:
     the turn that goes on may collect another one and answer both by one reply."""
     is_within = earlier.first_n < later.first_n < earlier.last_n
     return earlier.id != later.id and is_within and earlier.last_n != later.last_n
-
-
-@needs("inbox", "model", told_by="run", place=410)
-def cancel_honoured(history: History) -> Iterator[Finding]:
-    """Once the agent has seen a cancel, it does nothing more for that turn.
-
-    `request`: it asks the model again. `tool`: it runs a tool. `outbound_once` judges its later
-    messages to the user. Source: invariant 21.
-    """
-    for turn in history.trace.turns.values():
-        if turn.cancelled_n:
-            yield from _went_on(history.trace, turn)
-
-
-def _is_after_cancel(trace: Trace, turn: Turn, crossing: Crossing) -> bool:
-    """Whether the agent had seen the cancel. A pushed one may have crossed a call in transit. One
-    that a reader took may too, until it asks again, and at that instant: its thread may wait."""
-    taken, at_ms = trace.events[turn.cancelled_n - 1], crossing.called.at_ms
-    is_before = crossing.n <= turn.cancelled_n or at_ms < turn.cancel_met_ms
-    if is_before or dies_at_once(trace, taken.n) < crossing.n:
-        return False
-    is_seen = at_ms >= taken.at_ms + REACTION_MS or not _takes_beside(trace, taken)
-    later = islice(trace.events, taken.n, crossing.n) if at_ms > taken.at_ms else ()
-    return is_seen or any(map(_by_reader, later))
-
-
-def _takes_beside(trace: Trace, taken: AnyEvent) -> bool:
-    """Whether a cancel is the answer to a reader, which hands it on to what works beside it."""
-    calls = (e for e in reversed(trace.events[: taken.n]) if isinstance(e, Called))
-    key = taken.key if isinstance(taken, AnsweredEvent) else ""
-    return _by_reader(next((call for call in calls if call.key == key), taken))
-
-
-def _by_reader(event: AnyEvent) -> bool:
-    """Whether a reader asks for a message, which says that it has handed on the one before."""
-    request = event.request if isinstance(event, Called) else None
-    return isinstance(request, InboxRequest) and request.reader
-
-
-def _went_on(trace: Trace, turn: Turn) -> Iterator[Finding]:
-    for exchange in turn.exchanges:
-        if _is_after_cancel(trace, turn, exchange) and not exchange.called.sdk_retry:
-            text = f"{turn.words} was cancelled, and {exchange.called.key} asks the model"
-            yield Finding("cancel_honoured.request", text, (turn.cancelled_n, exchange.n))
-            break
-    for execution in turn.executions:
-        if _is_after_cancel(trace, turn, execution):
-            runs = f"{execution.called.key} runs {execution.request.name}"
-            text = f"{turn.words} was cancelled, and {runs}"
-            yield Finding("cancel_honoured.tool", text, (turn.cancelled_n, execution.n))
-            break

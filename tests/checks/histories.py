@@ -55,8 +55,9 @@ class Story(Chronicle):
         self._name = ""
 
     def take(
-        self, text: str = "", name: str = "", kind: str = "message", reader: bool = False
-    ) -> Story:
+        self, text: str = "", name: str = "", kind: Any = "message", reader: bool = False,
+        came_ms: int = 0,
+    ) -> Story:  # fmt: skip
         """The agent takes an inbound message, and nothing else happens; a `reader` ends no turn."""
         self._flush()
         key, poll = self._key("inbox"), kind != "message"
@@ -65,7 +66,7 @@ class Story(Chronicle):
         self.history.called(
             **self._where(), key=key, seam="inbox", request=InboxRequest(poll=poll, reader=reader)
         )
-        inbound = Inbound(self._name, self.session, text, kind=kind)  # type: ignore[arg-type]
+        inbound = Inbound(self._name, self.session, text, kind=kind, at_ms=came_ms)
         value = msgspec.to_builtins(inbound)
         where = {**self._where(), "turn": turn}
         self.history.answered(**where, key=key, seam="inbox", value=value)

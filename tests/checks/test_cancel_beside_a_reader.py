@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from harness.checks.cancels import cancel_honoured
 from harness.checks.evidence.messages_in_turn import came_in_turn
-from harness.checks.message_delivery import cancel_honoured, outbound_once
+from harness.checks.message_delivery import outbound_once
 from harness.core.values.messages import user
 from tests.checks.histories import Story, codes, use
 

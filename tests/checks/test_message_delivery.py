@@ -10,8 +10,8 @@ import json
 
 import pytest
 
+from harness.checks.cancels import cancel_honoured
 from harness.checks.message_delivery import (
-    cancel_honoured,
     inbound_exactly_once,
     outbound_once,
     turn_serial,

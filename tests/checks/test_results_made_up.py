@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from harness.checks.false_stops import no_false_stop
 from harness.checks.result_content import result_carried
-from harness.core.values.messages import Message, Text, ToolResult, user
+from harness.core.values.messages import Message, Opaque, Text, ToolResult, user
 from tests.checks.histories import Story, codes, use
 
 LONG = "\n".join(f"row-{n} of the table" for n in range(200))
@@ -122,3 +124,22 @@ def test_a_stop_takes_no_result_that_had_come_before_the_next_call(
         story.cancel().refuse("Not run: the user stopped it.")
     told = story.final("Stopped.").turn("on").reply("x").final().end()
     assert codes(result_carried(told)) == rules
+
+
+@pytest.mark.parametrize(
+    ("kind", "data", "rules"),
+    [
+        ("image/jpeg", "iVBORw0KGgoAAAANSUhEUg", ["result_carried.part"]),
+        ("image/png", "iVBORw0KGgoAAAANSUhEUg", []),
+        ("image/jpeg", "/9j/4AAQSkZJRgABAQ", []),
+    ],
+)
+def test_a_picture_keeps_its_type_unless_its_file_is_of_another(
+    kind: str, data: str, rules: list[str]
+) -> None:
+    def picture(type: str) -> dict[str, Any]:
+        return {"type": "image", "source": {"type": "base64", "media_type": type, "data": data}}
+
+    story = Story().turn("go").reply(use("shot")).tool([picture("image/png")])
+    story.told((Opaque("image", picture(kind)),))
+    assert codes(result_carried(story.reply("done").final().end())) == rules

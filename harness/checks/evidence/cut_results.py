@@ -7,7 +7,7 @@ there beside it is read in the agent's favour.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from unicodedata import normalize
 
 from harness.core.history.exchanges import Ask, Exchange
@@ -21,7 +21,7 @@ from harness.core.values.carried_text import (
     lost_parts,
     own_words,
 )
-from harness.core.values.messages import ToolResult
+from harness.core.values.messages import Json, ToolResult
 
 _TAG = re.compile(r"</?[a-zA-Z][\w-]{0,40}>")
 _NOTICE = re.compile(
@@ -181,3 +181,25 @@ def is_part_kept(texts: list[str], sent: str, lost: list[Part]) -> bool:
     if plain[:least] in spelt.plain or plain[-least:] in spelt.plain:
         return True
     return bool(spelt.plain) and (plain.startswith(spelt.plain) or plain.endswith(spelt.plain))
+
+
+_BEGINNINGS = {
+    "image/png": "iVBORw0KGgo",
+    "image/jpeg": "/9j/",
+    "image/gif": "R0lGOD",
+    "image/webp": "UklGR",
+}
+"""How a file of each type begins, in base64: an agent may correct a type that is wrong."""
+
+
+def mislabelled(pictures: Sequence[Mapping[str, Json]], sent: Sequence[str]) -> str:
+    """What is wrong with a result that holds the file of a picture under another media type."""
+    for picture in pictures:
+        source = picture.get("source")
+        about = source if isinstance(source, dict) else {}
+        kind, data = str(about.get("media_type")), str(about.get("data") or "")
+        held = [text for text in sent if data and data in text]
+        is_right = kind in _BEGINNINGS and data.startswith(_BEGINNINGS[kind])
+        if is_right and held and not any(kind in text for text in held):
+            return f"has its picture, {kind}, under another media type"
+    return ""

@@ -16,6 +16,7 @@ from itertools import islice, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
+from harness.checks.evidence.cut_results import mislabelled
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.turn_outcomes import calls_tools
 from harness.core.history.exchanges import Ask, Exchange, Execution
@@ -80,8 +81,8 @@ def is_empty(run: Execution) -> bool:
 
 
 def picture_lost(trace: Trace, ask: Ask, run: Execution) -> str:
-    """What the result of a tool that gave a picture is without it; "" where the model can see it,
-    in a message of the user too, or reads a note."""
+    """What the result of a tool that gave a picture is without it, or under another type; "" where
+    the model can see it, in a message of the user too, or reads a note."""
     value = run.answered.value if run.answered else None
     content: Json = value.get("content") if isinstance(value, dict) else None
     blocks = content if isinstance(content, list | tuple) else ()
@@ -91,8 +92,9 @@ def picture_lost(trace: Trace, ask: Ask, run: Execution) -> str:
     turn = trace.turns[ask.exchange.called.session, ask.exchange.called.turn]
     sent = next((e.node.newest() for e in turn.main if e.n == ask.sent_n), ())
     parts = [b for m in sent for b in (*m.blocks, *(p for r in m.tool_results for p in r.content))]
-    if not sent or any(isinstance(part, Opaque) for part in parts):
-        return ""
+    seen = [canonical(part.value) for part in parts if isinstance(part, Opaque)]
+    if not sent or seen:
+        return mislabelled(pictures, seen)
     files = [str(dict(picture.get("source") or {}).get("data") or "") for picture in pictures]
     if any(len(file) > WHOLE_CHARACTERS and file in ask.sent.text for file in files):
         return "is the file of its picture in letters"
