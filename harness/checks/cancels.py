@@ -24,8 +24,8 @@ def cancel_honoured(history: History) -> Iterator[Finding]:
     """Once the agent has seen a cancel, it does nothing more for that turn.
 
     `request`: it asks the model again. `tool`: it runs a tool. `outbound_once` judges its later
-    messages to the user. `unseen`: a request or a tool begins ten seconds after the user stopped the
-    turn. The agent looks for a stop only afterwards, as where a retry does not look.
+    messages to the user. `unseen`: a request or a tool begins ten seconds after the user stopped
+    the turn. The agent looks for a stop only afterwards, as where a retry does not look.
 
     Not a finding: a stop that is pushed to the agent or that a reader takes. To fix it, look for a
     stop before each request and each tool. Source: invariant 21.
