@@ -192,6 +192,13 @@ _BEGINNINGS = {
 """How a file of each type begins, in base64: an agent may correct a type that is wrong."""
 
 
+def pictures_in(answer: Json) -> list[dict[str, Json]]:
+    """The pictures among the blocks of a tool's answer."""
+    content = answer.get("content") if isinstance(answer, dict) else None
+    blocks = content if isinstance(content, list | tuple) else ()
+    return [b for b in blocks if isinstance(b, dict) and b.get("type") == "image"]
+
+
 def mislabelled(pictures: Sequence[Mapping[str, Json]], sent: Sequence[str]) -> str:
     """What is wrong with a result that holds the file of a picture under another media type."""
     for picture in pictures:

@@ -16,7 +16,7 @@ from itertools import islice, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
-from harness.checks.evidence.cut_results import mislabelled
+from harness.checks.evidence.cut_results import mislabelled, pictures_in
 from harness.checks.evidence.stored_messages import squeeze
 from harness.checks.evidence.turn_outcomes import calls_tools
 from harness.core.history.exchanges import Ask, Exchange, Execution
@@ -83,10 +83,7 @@ def is_empty(run: Execution) -> bool:
 def picture_lost(trace: Trace, ask: Ask, run: Execution) -> str:
     """What the result of a tool that gave a picture is without it, or under another type; "" where
     the model can see it, in a message of the user too, or reads a note."""
-    value = run.answered.value if run.answered else None
-    content: Json = value.get("content") if isinstance(value, dict) else None
-    blocks = content if isinstance(content, list | tuple) else ()
-    pictures = [b for b in blocks if isinstance(b, dict) and b.get("type") == "image"]
+    pictures = pictures_in(run.answered.value if run.answered else None)
     if not pictures or not ask.sent:
         return ""
     turn = trace.turns[ask.exchange.called.session, ask.exchange.called.turn]
