@@ -7,7 +7,7 @@ summary must lose nothing, and its retries are bounded.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from harness.checks.evidence.carried_words import (
     BYTES_PER_TOKEN,
@@ -104,8 +104,8 @@ def _in_a_turn(trace: Trace, turn: Turn) -> Iterator[Finding]:
             elif not is_told:
                 is_told = True
                 yield _no_smaller(refused, exchange)
-        if exchange.too_large:
-            refused = exchange
+        if exchange.too_large and (exchange.reply is None or not exchange.reply.tool_uses):
+            refused = exchange  # words beside a call need not be a refusal
         elif exchange.succeeded:
             refused, is_told = None, False
 
@@ -169,8 +169,8 @@ def compaction_preserves(history: History) -> Iterator[Finding]:
     before was not refused, and its messages are changed all the same. `valid_request` and the
     checks of form judge the form of a compact request.
 
-    Not a finding: a long message that is cut short; calls with a result; a prompt that must become
-    smaller somehow because it was refused; a recording, in which requests are inferred.
+    Not a finding: a long message that is cut short; calls with a result; a refused prompt that must
+    become smaller, or is made again with less; a recording, in which requests are inferred.
 
     To fix it, summarise only the turns before the current one. Replace the history only after a
     check that the summary is one. Source: invariant 17; earendil-works/pi#4570.
@@ -187,7 +187,9 @@ def compaction_preserves(history: History) -> Iterator[Finding]:
 
 def _too_large(compaction: Compaction) -> Iterator[Finding]:
     before = compaction.before
-    for call in compaction.calls:
+    for call, later in zip_longest(compaction.calls, compaction.calls[1:]):
+        if later is not None and later.size < call.size:
+            continue  # it goes on with less
         if _PROMPT_RULE in call.called.refused and (before is None or _is_long(call, before)):
             text = f"{call.called.key} asks for a summary and is itself too long"
             yield Finding("compaction_preserves.too_large", text, (call.n,))
@@ -350,8 +352,6 @@ def _again(first: Compaction, second: Compaction, ratio: float) -> Iterator[Find
     after = first.after
     events = (first.n, *((after.n,) if after else ()), second.n)
     fits = _shrinks(first, ratio)
-    if first.failed and _asks_for_less(first, second):
-        return
     if first.failed or (after is not None and not after.succeeded and not after.transient):
         what = "failed" if first.failed else "was not enough"
         text = f"the compaction at event {first.n} {what}, and is tried again in the same turn"
@@ -360,12 +360,6 @@ def _again(first: Compaction, second: Compaction, ratio: float) -> Iterator[Find
         text = f"the compaction at event {first.n} leaves more than {ratio:.0%} of the prompt, "
         text += "and is tried again in the same turn"
         yield Finding("compaction_progress.ratio", text, events)
-
-
-def _asks_for_less(first: Compaction, second: Compaction) -> bool:
-    """Whether a request for a summary that was too large is made again with less of the past."""
-    pairs = zip(first.calls[-1:], second.calls[:1], strict=False)
-    return any(b.size < a.size for a, b in pairs if a.answered and a.answered.too_large)
 
 
 def _shrinks(compaction: Compaction, ratio: float) -> bool:

@@ -5,6 +5,8 @@ The conversation of a scenario has a few words, and a real agent's prompt for a 
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -114,3 +116,29 @@ def test_a_reply_may_be_sent_on_with_a_notice_in_its_middle() -> None:
 
     assert forgotten(f"{LONG[:20]} [... shortened ...] {LONG[-20:]}") == []
     assert forgotten(f"{LONG[:20]} {LONG[-20:]}") == ["history_faithful.forgotten_reply"]
+
+
+@pytest.mark.parametrize(("calls", "found"), [([use("list")], []), ([], ["request_fits.again"])])
+def test_words_of_a_refusal_beside_a_call_refuse_nothing(calls: Any, found: list[str]) -> None:
+    story = Story().turn(NOW.text).reply("Prompt is too long", *calls, too_large=True, tokens=10)
+    if calls:
+        story.tool("At sea.")
+    assert codes(request_fits(story.reply("x", tokens=20).end())) == found
+
+
+@pytest.mark.parametrize(
+    ("sizes", "found"),
+    [((90, 60, 30), []), ((90,), ["compaction_preserves.too_large"])],
+)
+def test_a_summary_that_is_asked_for_of_less_and_less_is_one_compaction(
+    sizes: tuple[int, ...], found: list[str]
+) -> None:
+    """A halving of what is summed up ends by itself."""
+    story = Story().turn(NOW.text).reply(messages=[*PAST, NOW], **{**OVER, "tokens": 100})
+    for size in sizes:
+        rows = [*PAST, NOW] if size == 90 else [user(f"half of {size}")]
+        story.reply(purpose="compact", messages=rows, **{**OVER, "tokens": size, "too_large": True})
+    story.reply("sum", purpose="compact", messages=[user("half of 10")], tokens=200)
+    history = story.end()
+    assert codes(compaction_preserves(history)) == found
+    assert "compaction_progress.too_many" not in codes(compaction_progress(history))

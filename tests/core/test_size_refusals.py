@@ -8,7 +8,7 @@ import pytest
 
 from harness.core.history.events import Answered
 from harness.core.transition.faulty_answer import is_too_large
-from harness.core.values.messages import Text, ToolUse
+from harness.core.values.messages import Text
 from harness.core.values.plans import ApiError, Close, Head, Plan, Reply, Send, Wait
 from harness.providers import by_name
 from tests.core import world
@@ -98,10 +98,3 @@ def test_a_value_is_asked_itself_and_never_read_back(monkeypatch: pytest.MonkeyP
     answered = next(e for e in run.history.events if isinstance(e, Answered))
     assert answered.faults == ("model.whitespace_text",)
     assert not answered.too_large
-
-
-def test_words_of_a_refusal_beside_a_call_refuse_nothing() -> None:
-    call = ToolUse("t1", "look", {})
-    too_long = Text("Prompt is too long")
-    assert said(Reply((too_long,), "end_turn", usage=ZERO))
-    assert not said(Reply((too_long, call), "tool_use", usage=ZERO))

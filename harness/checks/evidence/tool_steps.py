@@ -231,7 +231,8 @@ def repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
     cut_off = [_is_cut_off(e) or None for e in turn.main if e.n < n]
     if any(equal_runs(cut_off, repeats)):
         return True
-    asked = [ask for ask in turn.asks if ask.exchange.n < n]
+    # A call of an answer that broke off is asked for again, and says nothing of itself.
+    asked = [a for a in turn.asks if a.exchange.n < n and (a.exchange.succeeded or a.sent)]
     for each in (
         [_is_in_vain(trace, ask, n) or None for ask in asked],
         [_own_result(trace, ask, n) for ask in asked],

@@ -182,8 +182,7 @@ class Exchange(Crossing, eq=False):
         if self.answered is None or self.succeeded:
             return False
         status = self.status or 500
-        passes = status < 400 or status >= 500 or status in TRANSIENT_STATUSES
-        return passes or self.is_unreadable
+        return not 400 <= status < 500 or status in TRANSIENT_STATUSES or self.is_unreadable
 
     def is_bent_by(self, *layers: str) -> bool:
         """Whether a fault of one of these layers bent the answer: a client may fail to read it."""
@@ -209,8 +208,10 @@ class Exchange(Crossing, eq=False):
 
     def goes_on_from(self, last: Exchange, before: Exchange | None) -> bool:
         """Whether a request for a summary belongs to the one before it. It is tried again after a
-        passing failure or an empty answer, or it shows texts that the one before did not show."""
+        passing failure or an empty answer, has less, or shows texts that the one before did not."""
         said = last.reply
+        if last.too_large and self.size < last.size:
+            return True
         is_empty = said is not None and not (said.text.strip() or said.tool_uses)
         if last.transient or before is None or said is None or is_empty:
             return (last.transient or is_empty) and last.content == self.content

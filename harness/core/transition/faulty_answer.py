@@ -20,7 +20,7 @@ from harness.core.transition.cassette_answer import as_it_came, endings, parsed
 from harness.core.transition.ports import Parsed, Provider, Reading
 from harness.core.values.calls import Call
 from harness.core.values.draws import Draws
-from harness.core.values.messages import Text, ToolUse
+from harness.core.values.messages import Text
 from harness.core.values.plans import (
     Answer,
     ApiError,
@@ -110,9 +110,7 @@ def is_too_large(
     token; one that is `cut` off does not count. A stop reason for size needs no words.
     """
     if isinstance(said, Reply) and not cut and said.usage and not any(said.usage.values()):
-        calls = any(isinstance(block, ToolUse) for block in said.blocks)  # then the model goes on
-        says = wire.says_size("".join(b.text for b in said.blocks if isinstance(b, Text)))
-        return says and not calls
+        return wire.says_size("".join(b.text for b in said.blocks if isinstance(b, Text)))
     error = said if isinstance(said, ApiError) else heard
     return error is not None and (error.status == HTTP_TOO_LARGE or wire.refuses_size(error))
 
