@@ -225,6 +225,8 @@ def bounded_wait(
         turns[name] = _Open(name[0], event, max(until_ms, last.until_ms) if last else until_ms)
         if within_ms := _waits_ms(event):
             waits.append(_Wait(name[0], event.at_ms, event.at_ms + within_ms))
+        if slept_ms := _slept_ms(event):  # the machine, with all sessions
+            waits.append(_Wait("", event.at_ms, event.at_ms + slept_ms))
         if _says_the_end(event):
             over.add(name)
     for name, last in turns.items():
@@ -310,8 +312,12 @@ def _explained_until(event: Called | Answered, most: _Patience) -> float:
             explained_ms = within_ms - event.silent_ms + heeded_ms
         case _:
             explained_ms = 0.0
-    slept_ms = sum(step.monotonic_ms for step in event.steps if isinstance(step, Jump))
-    return event.at_ms + explained_ms + slept_ms
+    return event.at_ms + explained_ms + _slept_ms(event)
+
+
+def _slept_ms(event: Called | Answered) -> int:
+    steps = event.steps if isinstance(event, Answered) else ()
+    return sum(step.monotonic_ms for step in steps if isinstance(step, Jump))
 
 
 def _waits_ms(event: Called | Answered) -> int:

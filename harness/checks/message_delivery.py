@@ -59,7 +59,7 @@ from harness.checks.evidence.stored_messages import (
 )
 from harness.checks.evidence.told_results import is_reflowed
 from harness.checks.evidence.turn_outcomes import claimed, is_local, is_resent, is_waiting
-from harness.checks.evidence.unanswered_messages import why_unanswered
+from harness.checks.evidence.unanswered_messages import begins_again, why_unanswered
 from harness.core.history.exchanges import Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.past import MessageName
@@ -138,7 +138,7 @@ def _in_request(trace: Trace, turn: Turn, answered: Answered) -> Iterator[Findin
     name, opened = turn.delivery.inbound.id, turn.delivery.n
     if not turn.main:
         is_open = turn.settled_by in _ORDERLY and not (turn.sendings or turn.redelivery)
-        if is_open and not needs_nothing(trace, turn):
+        if is_open and not (needs_nothing(trace, turn) or begins_again(trace, turn)):
             text = f"nothing is done about the message {name}, {turn.text[:60]!r}"
             text += why_unanswered(trace, turn)
             ends, cause = (opened, turn.settled_n), Cause(subject="turn")

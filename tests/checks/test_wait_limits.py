@@ -73,6 +73,12 @@ def test_time_asleep_with_the_machine_is_nobodys_wait() -> None:
     assert not list(bounded_wait(run.model().say().end()))
 
 
+def test_all_sessions_sleep_with_the_machine() -> None:
+    """A message of the other session waits while the answer to the first one is due."""
+    run = Sessions().take().take("side").model(steps=(Jump(9, 3600000),)).wait(3600)
+    assert not list(bounded_wait(run.model("side").say().say("side").end()))
+
+
 def test_the_time_before_a_message_and_after_the_reply_is_the_users() -> None:
     run = Sessions().take(steps=(Wait(9000000),)).wait(9000).model().say().wait(9000)
     run.take(steps=(Wait(9000000),)).wait(9000).model().say("main", "error").wait(9000)

@@ -1,4 +1,4 @@
-"""What explains a message without a reply: words for the sentence of a finding, and no finding.
+"""What explains a message without a reply: words for the sentence of a finding, or no finding.
 
 What is told is what a reader of the history would look for next: where the reply went, what the
 turn met last, what it was taken for, or which kill or stop it was lost with.
@@ -13,6 +13,14 @@ from harness.checks.evidence.stored_messages import durable_rows, inbound_rows, 
 from harness.core.history.exchanges import Sending
 from harness.core.history.trace import Trace, Turn
 from harness.core.values.messages import ToolResult
+
+
+def begins_again(trace: Trace, turn: Turn) -> bool:
+    """Whether a kill cut a turn before anything was done, and its message comes again next."""
+    later = trace.turns.get((turn.session, turn.number + 1))
+    names = [t.delivery.inbound.id for t in (turn, later) if t is not None and t.delivery]
+    is_same = len(names) == 2 and len({*names}) == 1
+    return is_same and bool(turn.interrupted_n) and not (turn.main or turn.sendings)
 
 
 def why_unanswered(trace: Trace, turn: Turn) -> str:
