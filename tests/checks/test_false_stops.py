@@ -388,17 +388,3 @@ def test_an_empty_text_is_a_whole_input_where_none_is_needed() -> None:
     for tool, wanted in (("poll", ["no_false_stop.refused"]), ("write", [])):
         story = Story().turn("go").reply(ToolUse("c1", tool, "")).refuse("Not valid JSON.")
         assert codes(no_false_stop(story.reply("sorry").final().end())) == wanted
-
-
-def test_a_call_of_an_answer_that_broke_off_does_not_end_a_row_of_refusals() -> None:
-    """The user leaves three calls open, and the second answer is asked for twice."""
-    story = Story().turn("go")
-    for broken in (False, False, True, False):
-        answer = {"complete": False, "outcome": "error"} if broken else {}
-        story.reply(use("poll"), **answer)
-        if broken:
-            story._asked = []
-            story.live.pop()
-        else:
-            story.ask("expired").refuse("Not run: the user did not allow it.")
-    assert codes(no_false_stop(story.final(status="failed").end())) == []

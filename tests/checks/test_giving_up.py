@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from harness.checks.false_stops import no_false_stop
 from harness.checks.judge import judge
 from tests.checks.histories import Story, codes, use
 
@@ -79,3 +80,17 @@ def test_without_compaction_any_other_refusal_is_owed_as_before() -> None:
     story = Story(settings=given).turn("go").fail(529, "overloaded_error")
     story.final("It failed.", "failed", "error")
     assert codes(judge(story.end(), only="expect").findings) == ["expect.outcome"]
+
+
+def test_a_call_of_an_answer_that_broke_off_does_not_end_a_row_of_refusals() -> None:
+    """The user leaves three calls open, and the second answer is asked for twice."""
+    story = Story().turn("go")
+    for broken in (False, False, True, False):
+        answer = {"complete": False, "outcome": "error"} if broken else {}
+        story.reply(use("poll"), **answer)
+        if broken:
+            story._asked = []
+            story.live.pop()
+        else:
+            story.ask("expired").refuse("Not run: the user did not allow it.")
+    assert codes(no_false_stop(story.final(status="failed").end())) == []

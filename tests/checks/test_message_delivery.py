@@ -398,14 +398,3 @@ def test_a_reply_that_reads_as_the_last_one_is_told_as_the_cause() -> None:
     (found,) = outbound_once(story.final().end())
     assert found.code == "outbound_once.missing"
     assert "reads as the reply of" in found.message
-
-
-@pytest.mark.parametrize(("again", "found"), [("m2", False), ("m3", True)])
-def test_a_message_that_is_delivered_again_after_a_kill_may_be_answered_then(
-    again: str, found: bool
-) -> None:
-    """The agent had accepted it, and a kill came before its first request."""
-    story = Story(seams=NO_STORE).turn("one", "m1").reply("1").final("1").take("two", "m2")
-    story.history.accepted(story.at_ms)
-    story.killed().turn("two" if again == "m2" else "three", again).reply("2").final("2")
-    assert ("inbound_exactly_once.lost" in codes(inbound_exactly_once(story.end()))) is found

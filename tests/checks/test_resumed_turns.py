@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from harness.checks.message_delivery import inbound_exactly_once
 from harness.checks.resumed_turns import resume_prefix
 from harness.core.values.messages import (
     Message,
@@ -14,7 +15,7 @@ from harness.core.values.messages import (
     user,
 )
 from tests.checks.failing_worlds import FailingWorld
-from tests.checks.histories import codes
+from tests.checks.histories import Story, codes
 
 LOOK, READ = ToolUse("t1", "look", {}), ToolUse("t2", "read", {})
 ASKED = user("What is there?")
@@ -138,3 +139,20 @@ def test_a_success_is_not_told_as_a_failure_after_a_kill() -> None:
 
     assert told("Missing from the history.") == ["resume_prefix.differs"]
     assert told("Dear Ada (from the store)") == []
+
+
+@pytest.mark.parametrize(("again", "found"), [("m2", False), ("m3", True)])
+def test_a_message_that_is_delivered_again_after_a_kill_may_be_answered_then(
+    again: str, found: bool
+) -> None:
+    """The agent had accepted it, and a kill came before its first request."""
+    story = (
+        Story(seams=("model", "inbox", "outbox"))
+        .turn("one", "m1")
+        .reply("1")
+        .final("1")
+        .take("two", "m2")
+    )
+    story.history.accepted(story.at_ms)
+    story.killed().turn("two" if again == "m2" else "three", again).reply("2").final("2")
+    assert ("inbound_exactly_once.lost" in codes(inbound_exactly_once(story.end()))) is found
