@@ -244,7 +244,8 @@ def _untrue_denial(trace: Trace, ask: Ask) -> Iterator[Finding]:
     asked = ask.questions_before(ask.sent_n)
     what = "had not answered" if asked else "was not asked"
     what = "allowed it" if any(question.is_allowed for question in asked) else what
-    text = f"the model reads that the user denied a call of {name}, and the user {what}"
+    key = ask.exchange.called.key
+    text = f"{key}: the model reads that the user denied the call of {name}, and the user {what}"
     yield _finding("untold", text, (ask.exchange.n, ask.sent_n), name)
 
 

@@ -54,8 +54,11 @@ def no_silent_loss(history: History, *, attempts: int = 10) -> Iterator[Finding]
         lost = [digest for digest in request.rows if kept.get(digest, 0) < first_n]
         if lost and not told.after(session, first_n):
             rows = "a row" if len(lost) == 1 else f"{len(lost)} rows"
-            text = f"the store refused {request.operation}: {rows} lost, and the user is not told"
-            yield Finding("no_silent_loss.lost", text, (first_n, trace.ended.n))
+            where = f" in {session}" if session else ""
+            text = (
+                f"the store refused {request.operation}: {rows} lost{where}, and the user is not "
+            )
+            yield Finding("no_silent_loss.lost", f"{text}told", (first_n, trace.ended.n))
 
 
 class _Writes:

@@ -128,16 +128,16 @@ def _stops(trace: Trace, turn: Turn, ran: Mapping[str, int]) -> Iterator[_Stop]:
             text = f"{exchange.called.key} no longer offers tools although nothing repeats"
             found.append(_Stop("withdrawn", exchange.n, text, exchange.n))
     came = [d.inbound.id for d in turn.came]
-    text = "the turn ends in the middle of a tool call"
+    text = f"{turn.words} ends in the middle of a tool call"
     text += f", after the message {came[0]} came" if came else ""
     ends = _endings(trace, turn)
     found += [_Stop("ended", n, text + _met(trace, turn, n), n) for n in ends]
-    text = "the model was never asked, and the turn ends by what earlier turns have used up: "
+    text = f"{turn.words} ends without a request, by what earlier turns have used up: "
     found += [_Stop("unasked", n, text + words, n) for n, words in _unasked(trace, turn)]
-    text = "the turn ends with a failure after {} failed, and earlier turns went on: the count of "
-    text += "failures runs on over the turns"
+    text = "failed, and earlier turns went on: the count of failures runs on over the turns"
+    after = f"{turn.words} ends with a failure after"
     counted = _counted_over_turns(trace, turn)
-    found += [_Stop("unasked", n, text.format(tool), n, tool) for n, tool in counted]
+    found += [_Stop("unasked", n, f"{after} {tool} {text}", n, tool) for n, tool in counted]
     shown_n, told = NEVER, set[str]()
     for stop in sorted(found, key=lambda stop: stop.n):
         if stop.n < shown_n and stop.text not in told:
@@ -175,17 +175,18 @@ def _refused(trace: Trace, turn: Turn, ask: Ask) -> str:
     is_recalled = any(run.text.strip() == text for run in before)
     beside = (a for a in turn.asks if a.exchange is ask.exchange and a is not ask)
     failed = (a.sent.text.strip() for a in beside if a.sent and a.execution and a.execution.failed)
+    name = f"the call of {ask.use.name} in {ask.exchange.called.key}"
     if text in failed:
-        return f"the call of {ask.use.name} never runs, and gets the error of a call beside it"
+        return f"{name} never runs, and gets the error of a call beside it"
     if ask.use.input == "":
-        return f"the call of {ask.use.name} is refused for its empty input, and it needs none"
+        return f"{name} is refused for its empty input, and it needs none"
     told = "gets an earlier result and never runs," if is_recalled else "is refused"
     end = bisect_left(trace.executions, ask.sent_n, key=lambda run: run.n)
     earlier = reversed(trace.executions[max(0, end - OTHERS) : end])
     equal = (r for r in earlier if r.identity == call and r.failed)
     here = (turn.session, turn.number)
     others = (r for r in equal if (r.called.session, r.called.turn) != here)
-    text = f"the call of {ask.use.name} {told} although nothing repeats"
+    text = f"{name} {told} although nothing repeats"
     return text + next((f" in its turn; {r.called.key} failed in another one" for r in others), "")
 
 
@@ -257,7 +258,7 @@ def _failed_before(trace: Trace, turn: Turn) -> Iterator[tuple[int, str]]:
         t and t.main and t.main[-1].called.at_ms <= last_ms and _recovered(t, asked)
         for t in earlier
     ):
-        text = f"the turn ends with a failure after {len(asked)} of the model's answers failed, "
+        text = f"{turn.words} ends with a failure after {len(asked)} answers of the model failed, "
         text += "and earlier turns went on after that: failures of an earlier turn were counted"
         yield first.n, text
 

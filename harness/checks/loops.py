@@ -345,8 +345,8 @@ def _refusals(trace: Trace, turn: Turn, repeats: int) -> Iterator[Finding]:
     for at, _ in equal_runs([_refusal(trace, a) for a in asks], 2 * repeats + 1):
         run = asks[at : at + 2 * repeats + 1]
         events, tool = tuple(a[0].exchange.n for a in run), run[0][0].use.name
-        text = f"the call of {tool} is asked for over and over, and the agent answers it itself "
-        text += "each time"
+        text = f"{turn.words}: the call of {tool} is asked for over and over, and the agent "
+        text += "answers it itself each time"
         yield Finding("no_progress_stop.refusals", text, events, cause=Cause(tool=tool))
 
 

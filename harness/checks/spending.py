@@ -67,8 +67,8 @@ def compaction_due(
             continue
         size = _size(trace, before, compaction)
         if size < least and before.node.depth < rows:
-            text = f"the model is asked for a summary, and the conversation has {size} tokens; "
-            text += f"below {least:.0f} it is short"
+            text = f"a summary is asked for after {before.called.key}, where the conversation has "
+            text += f"{size} tokens; below {least:.0f} it is short"
             yield Finding("compaction_due.early", text, (before.n, compaction.n))
     yield from _every_turn(trace, turns)
     yield from _missed(trace)

@@ -103,4 +103,7 @@ def test_tries_are_bounded() -> None:
 def test_several_rows_count_together() -> None:
     world = _refused().write(ROW, user("x")).final()
     found = list(no_silent_loss(world.end()))
-    assert [f.message.split(": ")[1].split(",")[0] for f in found] == ["a row lost", "2 rows lost"]
+    assert [f.message.split(": ")[1].split(",")[0] for f in found] == [
+        "a row lost in main",
+        "2 rows lost in main",
+    ]

@@ -381,7 +381,10 @@ def test_a_call_that_gets_the_error_of_a_call_beside_it_is_told_as_that() -> Non
     story = Story().turn("go").reply(use("poll"), use("list")).tool("no disk", error=True)
     story.refuse("no disk").reply("x").final().turn("and now?").reply(use("list")).tool("a, b")
     (finding,) = no_false_stop(story.reply("done").final().end())
-    assert finding.message == "the call of list never runs, and gets the error of a call beside it"
+    assert (
+        finding.message
+        == "the call of list in main/model#1 never runs, and gets the error of a call beside it"
+    )
 
 
 def test_an_empty_text_is_a_whole_input_where_none_is_needed() -> None:
