@@ -19,6 +19,7 @@ from harness.core.values.messages import (
     results,
     user,
 )
+from harness.core.values.plans import Close
 from tests.checks.histories import Story, codes, use
 
 
@@ -81,6 +82,15 @@ def test_a_fallback_with_less_of_the_request_is_told_as_that() -> None:
         "main/model#2 replaces main/model#1, which failed, and lacks 2 of its 3 messages and "
         "its tools"
     )
+
+
+@pytest.mark.parametrize(("status", "found"), [(413, False), (503, True)])
+def test_a_refusal_for_size_that_breaks_off_may_have_been_read(status: int, found: bool) -> None:
+    whole = [user("a"), assistant("x"), user("b")]
+    broken = {"steps": (Close(),), "faults": ("transport.answered_before_read",)}
+    story = Story(stores=False).turn("a").reply("x", messages=whole, status=status, **broken)
+    story.reply("x", messages=[user("(left out)"), *whole[2:]])
+    assert bool(list(append_only_prefix(story.end()))) is found
 
 
 def test_a_history_that_only_grows_is_fine() -> None:

@@ -290,3 +290,10 @@ def test_what_an_agent_stores_for_a_call_that_never_ran_is_its_own(
 def test_the_agent_may_say_beside_the_summary_what_it_left_out(note: str, found: list[str]) -> None:
     story = refused().reply(SUMMARY, purpose="compact", messages=told(*LINES[1:]))
     assert codes(summary_informed(goes_on(story, f"Summary: {SUMMARY}{note}"))) == found
+
+
+def test_a_note_beside_the_last_summary_may_be_that_of_the_next_one_too() -> None:
+    note = "(The oldest part was left out of it.)"
+    begun_so = begun(Story().turn(f"Summary: {LATER} {note}").reply("Good.").final())
+    story = refused(begun_so).reply(SUMMARY, purpose="compact", messages=told(*LINES[1:]))
+    assert codes(summary_informed(goes_on(story, f"Summary: {SUMMARY} {note}"))) == []

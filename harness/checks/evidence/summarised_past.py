@@ -172,8 +172,10 @@ class Change:
         not, that something was left out. A notice of that one may itself be left out. The agent may
         also say it beside the summary."""
         shown, before = self.shown.text, text_of(self.history, self.before)
-        written = "".join(call.reply.text for call in self.compaction.calls if call.reply)
-        if _marks(self.now.text) - _marks(before) - _marks(written) and not self._has_room:
+        written = self.compaction.calls[-1].reply
+        said = written.text if written else ""
+        beside = (text for _, text in _texts(self.after) if squeeze(said) in squeeze(text))
+        if not self._has_room and any(_marks(text) - _marks(said) for text in beside):
             return True
         if _marks(shown) - _marks(before):
             return True

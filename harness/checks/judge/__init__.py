@@ -25,6 +25,7 @@ from harness.core.history.history import History
 from harness.core.scenario.scenario import Expect
 from harness.core.transition.ports import CheckFunction
 from harness.core.values.errors import InputError
+from harness.core.values.profile import Capability
 from harness.core.values.verdict import (
     BOOK_KEEPING,
     FAIL_ON,
@@ -337,9 +338,10 @@ def _unmet(
 ) -> Iterator[str]:
     """Yield a reason for each check that the scenario names and that was not asked.
 
-    If the agent's profile says that it has no store, checks of the store cause no doubt. Nor does a
-    check that is not asked under an overlay: its faults may keep the plan's own events away. In a
-    run that a limit has cut there is no doubt either: a baseline that accepts the limit passes.
+    If the agent's profile says that it has no store, checks of the store cause no doubt, and those
+    of summaries none if it says that it writes none. Nor does a check that is not asked under an
+    overlay: its faults may keep the plan's own events away. In a run that a limit has cut there is
+    no doubt either: a baseline that accepts the limit passes.
     """
     is_cut = any(turn.limits for turn in history.trace.turns.values())
     is_cut = is_cut or bool(history.trace.settings.get("overlaid"))
@@ -348,8 +350,10 @@ def _unmet(
         for n in lacks
         if not (is_cut and n.kind == "unasked")
     }
-    if _declares_no_store(history):
+    if _declares_no(history, "store", "own_store"):
         reasons = {c: r for c, r in reasons.items() if r != _NO_STORE}
+    if _declares_no(history, "compaction"):
+        reasons = {c: r for c, r in reasons.items() if not c.startswith(_OF_SUMMARIES)}
     for name in wanted.must:
         if name not in known:
             yield f"expect.must: there is no check {name!r}; {unknown_name(name, known)}"
@@ -360,9 +364,13 @@ def _unmet(
 _NO_STORE = "needs the seam store"
 
 
-def _declares_no_store(history: History) -> bool:
+_OF_SUMMARIES = ("compaction_", "summary_")
+
+
+def _declares_no(history: History, first: Capability, *others: Capability) -> bool:
+    """Whether the profile declares the first capability absent, and the others not present."""
     try:
         profile = history.trace.profile
     except msgspec.ValidationError:
         return False
-    return profile.declares("store") is False and not profile.declares("own_store")
+    return profile.declares(first) is False and not any(map(profile.declares, others))

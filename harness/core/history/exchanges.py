@@ -182,7 +182,7 @@ class Exchange(Crossing, eq=False):
         if self.answered is None or self.succeeded:
             return False
         status = self.status or 500
-        return not 400 <= status < 500 or status in TRANSIENT_STATUSES or self.is_unreadable
+        return not 400 <= status < 500 or status in TRANSIENT_STATUSES
 
     def is_bent_by(self, *layers: str) -> bool:
         """Whether a fault of one of these layers bent the answer: a client may fail to read it."""
@@ -207,14 +207,14 @@ class Exchange(Crossing, eq=False):
         return a.too_large or named or a.status == HTTP_TOO_LARGE or self.stop == WINDOW_FULL
 
     def goes_on_from(self, last: Exchange, before: Exchange | None) -> bool:
-        """Whether a request for a summary belongs to the one before it. It is tried again after a
-        passing failure or an empty answer, has less, or shows texts that the one before did not."""
+        """Whether a request for a summary goes on from the one before: again, with less, or on."""
         said = last.reply
         if last.too_large and self.size < last.size:
             return True
         is_empty = said is not None and not (said.text.strip() or said.tool_uses)
-        if last.transient or before is None or said is None or is_empty:
-            return (last.transient or is_empty) and last.content == self.content
+        passes = is_empty or last.transient or last.is_unreadable
+        if passes or before is None or said is None:
+            return passes and last.content == self.content
         seen, now = (without_blanks("".join(e.texts)) for e in (last, self))
         ends = (p for t in map(without_blanks, before.texts) for p in (t[:_PIECE], t[-_PIECE:]))
         return any(len(p) >= _SHORTEST and p in now and p not in seen for p in ends)

@@ -160,6 +160,16 @@ def test_an_agent_without_a_store_is_not_asked_about_one(
     assert judge(story.end()).verdict == verdict
 
 
+@pytest.mark.parametrize(("writes", "verdict"), [(False, "pass"), (True, "unknown")])
+def test_an_agent_that_writes_no_summaries_is_not_asked_about_them(
+    writes: bool, verdict: str
+) -> None:
+    profile = {"capabilities": {"compaction": writes}}
+    must = ["compaction_progress", "summary_used"]
+    story = _good(settings={"expect": {"must": must}, "profile": profile})
+    assert judge(story.end()).verdict == verdict
+
+
 def test_a_run_to_which_no_check_applies_is_unknown() -> None:
     story = Story(seams=(), world="recording")
     verdict = judge(story.end())
