@@ -338,8 +338,8 @@ def _unmet(
 ) -> Iterator[str]:
     """Yield a reason for each check that the scenario names and that was not asked.
 
-    If the agent's profile says that it has no store, checks of the store cause no doubt, and those
-    of summaries none if it says that it writes none. Nor does a check that is not asked under an
+    If the agent's profile says that it has no store, checks of the store cause no doubt. Nor do
+    those of summaries if it says that it writes none. Nor does a check that is not asked under an
     overlay: its faults may keep the plan's own events away. In a run that a limit has cut there is
     no doubt either: a baseline that accepts the limit passes.
     """
