@@ -14,7 +14,6 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from harness.checks.evidence.cut_results import (
-    PREVIEWED,
     cleared_unread,
     is_announced,
     is_inside_a_character,
@@ -22,6 +21,7 @@ from harness.checks.evidence.cut_results import (
     is_part_kept,
     lack_of,
     miscounted,
+    stands_for,
 )
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import CANCEL, KILL, KILL_BETWEEN, LIMIT, REFUSED_WRITE, Case
@@ -235,7 +235,7 @@ def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
     is_kept = is_part_kept(result.texts, sent, lost)
     if is_kept and is_inside_a_character(result.said, sent):
         return _Told("part", "is cut inside a character")
-    if (is_kept or len(result.said) >= PREVIEWED) and is_announced(result.said, sent):
+    if (is_kept or stands_for(result.said, sent)) and is_announced(result.said, sent):
         return _clipped(result, is_kept)
     if is_kept:
         return _Told("part", f"{lack_of(result.said, sent, lost)}, and does not say so")

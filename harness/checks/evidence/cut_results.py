@@ -37,11 +37,19 @@ _PLACE = re.compile(r"\w[/\\]\w|\d{3}")
 def is_announced(said: str, sent: str) -> bool:
     """Whether a text says that it holds only a part of what was said, in any language."""
     own = _TAG.sub("", sent)
-    found, before = set(_NOTICE.findall(own)), set(_NOTICE.findall(said))
+    # Without regard to case: an upper-case copy of `line 7` is no notice about lines.
+    found, before = (set(_NOTICE.findall(text.casefold())) for text in (own, said))
     if found - before:
         return True
     words = " ".join(own_words(Spelt(own), Spelt(said)))
     return bool(_PLACE.search(words) and not _PLACE.search(said))
+
+
+def stands_for(said: str, sent: str) -> bool:
+    """Whether a note may stand for a text of which nothing is kept. The text is long, and the note
+    says more than a size (`4221 characters`), or names a way to the text."""
+    words = [word for word in Spelt(sent).words if any(map(str.isalpha, word))]
+    return len(said) >= PREVIEWED and (len(words) > 1 or _WAY.search(sent) is not None)
 
 
 _COUNT = re.compile(

@@ -5,6 +5,7 @@ Only the words tell which message a request works on, and equal words may be of 
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import TypeAlias
@@ -59,10 +60,24 @@ def _shared_turn(trace: Trace, turn: Turn, delivery: Delivery) -> Turn | None:
 
 
 def ends_twice(turn: Turn) -> bool:
-    """Whether a turn ends several times; each message that it took in may have a reply."""
+    """Whether a turn ends several times; each message that it took in may have a reply, and a reply
+    may come in parts."""
     named = [name for ending in turn.endings for name in ending.named or ("",)]
     is_shared = bool(turn.joined) and len({*named}) == len(named)
-    return len(turn.endings) > 1 and not is_shared
+    return len(turn.endings) > 1 and not is_shared and not _is_split(turn)
+
+
+_PART_NUMBER = re.compile(r"^[(\[]?\d{1,2}/\d{1,2}[)\]]?|[(\[]?\d{1,2}/\d{1,2}[)\]]?$")
+
+
+def _is_split(turn: Turn) -> bool:
+    """Whether all ends are together the last answer: a channel takes only so many characters a
+    message (Telegram 4,096, Discord 2,000), and parts may be numbered."""
+    last = turn.main[-1] if turn.main else None
+    if last is None or last.reply is None or last.n > turn.endings[0].n:
+        return False
+    parts = [_PART_NUMBER.sub("", squeeze(ending.request.text)) for ending in turn.endings]
+    return all(parts) and "".join(parts) == squeeze(last.reply.text)
 
 
 def answers_question(trace: Trace, turn: Turn, first: Exchange) -> bool:

@@ -320,12 +320,12 @@ def is_encoded_twice(said: str, sent: str) -> bool:
     """Whether a text stands in another one as JSON in JSON."""
     if (runs := _escapes_of_quotes(said)) >= 0 and _escapes_of_quotes(sent) >= 4 * runs + 3:
         return True
-    beginning = said[:_BEGINNING]
     for is_ascii in (True, False):
-        once = json.dumps(beginning, ensure_ascii=is_ascii)
-        twice = json.dumps(once, ensure_ascii=is_ascii)[1:-3]
-        if twice in sent and twice not in said:
-            return True
+        spelt = json.dumps(said[:_BEGINNING], ensure_ascii=is_ascii)
+        for _ in range(3):  # each layer that serialises it adds one
+            spelt = json.dumps(spelt, ensure_ascii=is_ascii)
+            if (again := spelt[1:].rstrip('"\\')) in sent and again not in said:
+                return True
     return False
 
 
