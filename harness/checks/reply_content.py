@@ -16,13 +16,15 @@ from harness.checks.evidence.children_told import handed_over
 from harness.checks.evidence.cut_results import is_announced
 from harness.checks.evidence.declarations import needs
 from harness.checks.evidence.shown_text import (
-    BEGINNING,
     as_read,
+    begins_in,
     escaped_sign,
     goes_on,
+    in_place,
     instead,
     is_only_ascii,
     is_shuffled,
+    object_in,
     parts_read,
     renumbered,
     spoken,
@@ -43,13 +45,7 @@ from harness.checks.evidence.turn_outcomes import (
 from harness.core.history.exchanges import Exchange, Sending
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
-from harness.core.values.carried_text import (
-    LEAST_CHARACTERS,
-    Spelt,
-    is_asked,
-    lost_parts,
-    own_words,
-)
+from harness.core.values.carried_text import Spelt, is_asked, lost_parts, own_words
 from harness.core.values.verdict import Finding
 
 DOUBLED = 12
@@ -151,8 +147,9 @@ def reply_carried(history: History) -> Iterator[Finding]:
     that the model said beside a call; `earlier`: an earlier answer of the turn; `other`: of another
     turn, also for a blank one; `session`: of another session. `stand_in`: the words beside a call
     or of a tool, for a blank one. `stale`: words of an earlier turn beside it. `thought`: what the
-    model thought, as a part of the answer. `escaped`: signs written for HTML, beside Markdown that
-    no page shows. `code`: lines of code joined, or without indentation. `continuation`: only the
+    model thought, as a part of the answer. `object`: it stands in an object of the program, as in
+    `TextBlock(text='…')`. `escaped`: signs written for HTML, beside Markdown that no page shows.
+    `code`: lines of code joined, or without indentation. `continuation`: only the
     end of an answer that was truncated and continued. `replaced`: anything else in its place.
     `blocked`: it was not read, under a status of the agent's own, and later requests hold it as
     said.
@@ -199,6 +196,8 @@ def _is_blank(reply: _Reply) -> bool:
 
 
 def _broken(reply: _Reply) -> _Broken | None:
+    if begun := object_in(reply.said, reply.final.request.text):
+        return _Broken("object", f"the answer within an object of the program: {begun}")
     if any(map(reply.has, reply.wordings)):
         added = _doubled(reply) or _continuation(reply) or _stale(reply) or _thought(reply)
         return added or _written(reply)
@@ -246,7 +245,7 @@ def _doubled(reply: _Reply) -> _Broken | None:
         return None
     *earlier, last = reply.main
     failed = [e for e in earlier if not e.succeeded and not goes_on(last, e)]
-    begun = [e for e in failed if _begins_in(Spelt(reply.text(e)).plain, before)]
+    begun = [e for e in failed if begins_in(Spelt(reply.text(e)).plain, before)]
     if begun:
         streams = "a broken stream" if len(begun) == 1 else f"{len(begun)} broken streams"
         return _Broken("sewn", f"the beginning of {streams} before the answer", begun[0].n)
@@ -258,10 +257,6 @@ def _doubled(reply: _Reply) -> _Broken | None:
     return None
 
 
-def _begins_in(said: str, text: str) -> bool:
-    return len(said) >= LEAST_CHARACTERS and said[:BEGINNING] in text
-
-
 def _continuation(reply: _Reply) -> _Broken | None:
     """The model went on with an answer that was truncated, and the user misses its first part."""
     last = reply.main[-1]
@@ -271,7 +266,7 @@ def _continuation(reply: _Reply) -> _Broken | None:
     if before.reply and before.reply.tool_uses:  # the words announce a call, which came cut
         return None
     begun = reply.text(before)
-    if reply.has(begun) or _begins_in(Spelt(begun).plain, reply.read.plain):
+    if reply.has(begun) or begins_in(Spelt(begun).plain, reply.read.plain):
         return None
     return _Broken("continuation", "only the end of an answer that was continued", before.n)
 
@@ -363,7 +358,7 @@ def _cut(reply: _Reply) -> _Broken | None:
         return _Broken("cut", "the parts of the answer in another order")
     head, tail = parts_read(reply.said, reply.read)
     if not head and not tail:
-        return _Broken("replaced", "something else, and nothing that the model answered")
+        return _Broken("replaced", in_place(reply.said, reply.read.text))
     lost = reply.said[head : len(reply.said) - tail].strip()
     if _is_noted(reply) or (not lost and len(reply.sent) > 1):  # a word between two messages
         return None

@@ -79,9 +79,9 @@ def test_an_agent_may_write_an_answer_otherwise(text: str) -> None:
         ),
         (LONG + LONG, "doubled", "the answer 2 times"),
         (f"Here it is: {LONG}\n{LONG}", "doubled", "the answer 2 times"),
-        ("Your request was processed.", "replaced", "something else"),
-        ("undefined", "replaced", "something else"),
-        ("How do I bake?", "replaced", "something else"),
+        ("Your request was processed.", "replaced", '"Your request was processed." in place of'),
+        ("undefined", "replaced", '"undefined" in place of the answer, "'),
+        ("How do I bake?", "replaced", '"How do I bake?" in place of the answer'),
         (
             LONG.replace("- Knead", "\n").replace("twenty.", "ten."),
             "cut",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from harness.checks.reply_content import reply_carried
@@ -10,7 +12,12 @@ from tests.checks.histories import Story
 
 def _found(said: str, read: str) -> list[str]:
     story = Story().turn("How do I bake?").reply(said).final(read)
-    return [finding.message for finding in reply_carried(story.end())]
+    told = [finding.message for finding in reply_carried(story.end())]
+    assert all(message.startswith(TURN) for message in told)
+    return [message.removeprefix(TURN) for message in told]
+
+
+TURN = "turn 1 of main: "
 
 
 def test_words_that_are_run_together_are_told_as_such() -> None:
@@ -62,3 +69,35 @@ def test_a_word_for_silence_inside_a_line_is_for_the_user(read: str, is_cut: boo
 def test_an_item_that_stands_in_two_lists_has_either_number() -> None:
     said = "First:\n\n1. Wait.\n2. Bake.\n\nThen:\n\n3. Wait.\n4. Eat."
     assert _found(said, said) == []
+
+
+BLOCK = "Bake it for an hour.\nThen eat it."
+
+
+@pytest.mark.parametrize(
+    ("read", "begun"),
+    [
+        (f"[TextBlock(citations=None, text={BLOCK!r}, type='text')]", "TextBlock("),
+        (f"AIMessage(content={BLOCK!r}, additional_kwargs={{}})", "AIMessage("),
+        (json.dumps([{"type": "text", "text": BLOCK}]), "type"),
+        (str([{"type": "output_text", "text": BLOCK}]), "type"),
+        (json.dumps({"reply": json.dumps({"type": "text", "text": BLOCK})}), "{"),
+    ],
+)
+def test_an_answer_within_an_object_of_the_program_is_named(read: str, begun: str) -> None:
+    (found,) = _found(BLOCK, read)
+    assert found.startswith("the user reads the answer within an object of the")
+    assert begun in found
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ('Call `TextBlock(text="x")` for it.', 'Call `TextBlock(text="x")` for it.'),
+        ('Send [{"type": "text", "text": "x"}].', 'Send [{"type": "text", "text": "x"}].'),
+        (BLOCK, f"Assistant (content: text): {BLOCK}"),
+        (BLOCK, json.dumps({"reply": BLOCK})),
+    ],
+)
+def test_an_answer_may_speak_of_objects(said: str, read: str) -> None:
+    assert not _found(said, read)

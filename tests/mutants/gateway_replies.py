@@ -40,6 +40,28 @@ def escapes_replies(brief: Brief) -> None:
     build(brief, gateway=Escaped).run()
 
 
+class AsBlock(ChangedReplies):
+    """Sends the block of an answer as Python shows it."""
+
+    def changed(self, inbound: Inbound, outcome: Outcome) -> str:
+        """The block that holds the answer."""
+        return f"[TextBlock(citations=None, text={outcome.text!r}, type='text')]"
+
+
+@mutant(
+    breaks="gateway",
+    statement="The user reads the block of an SDK in place of its text",
+    scenario="reply-as-the-model-said-it",
+    killed_by="reply_carried.object",
+)
+def sends_the_block(brief: Brief) -> None:
+    """The content of an answer is sent, and not the text of its block.
+
+    The reference agent that sends each reply as a list of blocks.
+    """
+    build(brief, gateway=AsBlock).run()
+
+
 class Joined(ChangedReplies):
     """Joins the text that was shown and the final."""
 

@@ -25,7 +25,7 @@ from harness.checks.evidence.tool_inputs import is_as_given
 from harness.checks.evidence.turn_outcomes import is_taken
 from harness.core.history.exchanges import ENDINGS, Ask, Exchange, Execution, Sending
 from harness.core.history.trace import Delivery, Trace, Turn
-from harness.core.values.carried_text import Spelt, is_asked, lost_parts
+from harness.core.values.carried_text import LEAST_CHARACTERS, Spelt, is_asked, lost_parts
 from harness.core.values.messages import Json, Opaque, Text, Thinking, canonical
 from harness.core.values.patterns import is_in, pattern_of
 from harness.core.values.profile import SILENT
@@ -182,6 +182,30 @@ def instead(said: str, read: str, head: int, tail: int) -> str:
     begun = read.rfind(begins) + len(begins) if head and begins in read else 0
     other = read[begun : read.find(ends, begun) if tail and ends in read[begun:] else None].strip()
     return f", and {abridged(other, SHOWN)!r} instead" if other else ""
+
+
+def in_place(said: str, read: str) -> str:
+    """What the user reads in place of an answer, in words."""
+    both = (canonical(abridged(text.strip(), SHOWN)) for text in (read, said))
+    return "{} in place of the answer, {}".format(*both)
+
+
+def begins_in(said: str, text: str) -> bool:
+    """Whether a text, longer than a few characters, has the beginning of an answer."""
+    return len(said) >= LEAST_CHARACTERS and said[:BEGINNING] in text
+
+
+_OBJECT = re.compile(
+    r"""\b[A-Z]\w{2,40}\((?:\w{1,30}=[^()\n]{0,200}, )?(?:text|content)=\[?['"]"""
+    r"""|[\[{]\s*(?P<mark>['"\\]{1,2})type(?P=mark):\s*(?P=mark)(?:output_)?text(?P=mark)"""
+)
+
+
+def object_in(said: str, read: str) -> str:
+    """How an object of the program begins that a reply holds, and its answer does not: a block of
+    an SDK as Python shows it, or as JSON. "" for none."""
+    found = _OBJECT.search(read)
+    return found[0] if found and _OBJECT.search(said) is None else ""
 
 
 def _most(said: str, holds: Callable[[int], bool]) -> int:
