@@ -23,7 +23,7 @@ from harness.fuzz.example import draw, options_of, play
 from harness.targets import TargetSpec, of_callable
 
 ROOT = str(Path(harness.__file__).parent)
-REQUEST_MOST, JUDGEMENT_MOST, SHARED_MOST = 20, 44, 22
+REQUEST_MOST, JUDGEMENT_MOST, SHARED_MOST = 20, 45, 22
 """The most files of a request beside the clock, of a judgement, and of that without the families of
 checks: each family is a file that stands for itself."""
 

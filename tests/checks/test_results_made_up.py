@@ -90,7 +90,10 @@ def test_a_result_may_be_repeated_within_a_turn() -> None:
     ("told", "words"),
     [
         (LONG.replace("row-77 ", "row-q5 "), "has 'row-q5' where its tool said 'row-77'"),
-        (LONG[:400], "lacks its middle and its end"),
+        (LONG[:400], f'lacks its last {len(LONG) - 400} of {len(LONG) - 1} characters, "'),
+        (LONG[400:], f'lacks its first 400 of {len(LONG) - 1} characters, "'),
+        (LONG[:400] + LONG[500:], f'lacks its inner 100 of {len(LONG) - 1} characters, "'),
+        (f"Rows:\n{LONG[:400]}", "lacks its middle and its end"),
     ],
 )
 def test_a_word_that_was_changed_is_named(told: str, words: str) -> None:

@@ -121,7 +121,7 @@ def changed_to(was: str, now: str) -> str:
     added, now = now[:begins_at].rstrip(), now[begins_at:]
     if added and now == was:
         return f"stands behind other words now: {canonical(abridged(added, _SHOWN))}"
-    start = max(_shared(was, now) - _SHOWN // 4, 0)
+    start = max(shared(was, now) - _SHOWN // 4, 0)
     if unicodedata.normalize("NFC", was) == unicodedata.normalize("NFC", now):
         codes = (ascii(abridged(text[start:], _SHOWN)) for text in (was, now))
         return "is in another Unicode form: it was {}, and is {}".format(*codes)
@@ -191,12 +191,12 @@ def is_cut_with_notice(said: str, sent: str) -> bool:
     piece = sent[start : end + _PIECE]
     if len(said) < 2 * _PIECE or start < 0 or end < start:
         return False
-    kept = _shared(said, piece), _shared(said[::-1], piece[::-1])
+    kept = shared(said, piece), shared(said[::-1], piece[::-1])
     return min(kept) >= _PIECE and sum(kept) < len(piece)
 
 
-def _shared(one: str, other: str) -> int:
-    """The length of the beginning that two texts share."""
+def shared(one: str, other: str) -> int:
+    """The length of the beginning that two texts have in common."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from unicodedata import normalize
 
+from harness.checks.evidence.carried_words import shared
 from harness.core.history.exchanges import Ask, Exchange
 from harness.core.history.trace import Trace
 from harness.core.values.carried_text import (
@@ -21,7 +22,8 @@ from harness.core.values.carried_text import (
     lost_parts,
     own_words,
 )
-from harness.core.values.messages import Json, ToolResult
+from harness.core.values.messages import Json, ToolResult, canonical
+from harness.core.values.visible_text import SHOWN, abridged
 
 _TAG = re.compile(r"</?[a-zA-Z][\w-]{0,40}>")
 _NOTICE = re.compile(
@@ -84,8 +86,21 @@ def lack_of(said: str, sent: str, lost: Sequence[Part]) -> str:
     other = next((sign for sign in said if normalize("NFKC", sign) != sign), "")
     if other and not lost_parts(normalize("NFKC", said), sent):
         return f"has {normalize('NFKC', other)!r} where its tool said {other!r}"
+    if cut := _cut_out(" ".join(said.split()), " ".join(sent.split())):
+        return cut
     named = dict.fromkeys(str(part) for part in lost if part != "whole")
     return f"lacks its {' and its '.join(named or ['rest'])}"
+
+
+def _cut_out(was: str, now: str) -> str:
+    """What one piece is that was cut out of a text, in words; "" where more than that was done."""
+    head = shared(was, now)
+    tail = min(shared(was[::-1], now[::-1]), len(now) - head)
+    if not now or head + tail < len(now):
+        return ""
+    place = "first" if not head else "last" if not tail else "inner"
+    count, gone = len(was) - len(now), was[head : len(was) - tail]
+    return f"lacks its {place} {count} of {len(was)} characters, {canonical(abridged(gone, SHOWN))}"
 
 
 def is_inside_a_character(said: str, sent: str) -> bool:
