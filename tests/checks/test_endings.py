@@ -9,6 +9,7 @@ import pytest
 from harness import InboxItem, Scenario, Turn, run
 from harness.checks.conversation import history_faithful
 from harness.checks.false_stops import no_false_stop
+from harness.checks.message_delivery import outbound_once
 from harness.checks.truthfulness import truthful_outcome
 from harness.core.scenario.scenario import FaultSpec
 from harness.core.values.messages import ToolResult, assistant, results, user
@@ -117,3 +118,25 @@ def test_a_reply_that_had_arrived_before_the_session_went_on_is_not_sent_again(
     again = [f.message for f in found if f.code == "outbound_once.twice"]
     words = "turn 1 of main sends its reply again after a start, and it had arrived before"
     assert again == [words] * is_found
+
+
+PARTS = ["Bake it for an hour. ", "Let it cool. ", "Then eat it."]
+
+
+@pytest.mark.parametrize(
+    ("sent", "is_told"),
+    [
+        (PARTS, False),
+        ([f"{part}({n}/3)" for n, part in enumerate(PARTS, 1)], False),
+        ([f"[{n}/3] {part}" for n, part in enumerate(PARTS, 1)], False),
+        (PARTS[:2], True),
+        ([*PARTS, PARTS[0]], True),
+        ([PARTS[1], PARTS[0], PARTS[2]], True),
+        ([*PARTS, "".join(PARTS)], True),
+    ],
+)
+def test_a_reply_may_come_in_parts(sent: list[str], is_told: bool) -> None:
+    story = Story().turn("one").reply("".join(PARTS))
+    for part in sent:
+        story.final(part)
+    assert codes(outbound_once(story.end())) == ["outbound_once.twice"] * is_told

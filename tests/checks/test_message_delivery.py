@@ -190,28 +190,6 @@ def test_a_turn_that_ends_twice_is_reported() -> None:
     assert (finding.code, finding.events) == ("outbound_once.twice", (first, story.called))
 
 
-PARTS = ["Bake it for an hour. ", "Let it cool. ", "Then eat it."]
-
-
-@pytest.mark.parametrize(
-    ("sent", "is_told"),
-    [
-        (PARTS, False),
-        ([f"{part}({n}/3)" for n, part in enumerate(PARTS, 1)], False),
-        ([f"[{n}/3] {part}" for n, part in enumerate(PARTS, 1)], False),
-        (PARTS[:2], True),
-        ([*PARTS, PARTS[0]], True),
-        ([PARTS[1], PARTS[0], PARTS[2]], True),
-        ([*PARTS, "".join(PARTS)], True),
-    ],
-)
-def test_a_reply_may_come_in_parts(sent: list[str], is_told: bool) -> None:
-    story = Story().turn("one").reply("".join(PARTS))
-    for part in sent:
-        story.final(part)
-    assert codes(outbound_once(story.end())) == ["outbound_once.twice"] * is_told
-
-
 def test_a_reply_and_an_error_are_two_endings() -> None:
     story = Story().turn("one").reply("1").final().say("oops", "error")
     assert codes(outbound_once(story.end())) == ["outbound_once.twice"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from html import escape
 
 import msgspec
 
@@ -213,3 +214,47 @@ def stops_at_a_word(brief: Brief) -> None:
     The reference agent that looks at the beginning of a message.
     """
     build(brief, gateway=StopsAtAWord).run()
+
+
+class Escaped(ChangedReplies):
+    """Escapes what goes out."""
+
+    def changed(self, inbound: Inbound, outcome: Outcome) -> str:
+        """The answer as a page would hold it."""
+        return escape(outcome.text)
+
+
+@mutant(
+    breaks="gateway",
+    statement="The user reads codes in place of signs, for no page shows the reply",
+    scenario="reply-as-the-model-said-it/with-markup",
+    killed_by="reply_carried.escaped",
+)
+def escapes_replies(brief: Brief) -> None:
+    """The answer is escaped for a page, and the channel shows plain text.
+
+    The reference agent that escapes each reply.
+    """
+    build(brief, gateway=Escaped).run()
+
+
+class AsBlock(ChangedReplies):
+    """Sends the block of an answer as Python shows it."""
+
+    def changed(self, inbound: Inbound, outcome: Outcome) -> str:
+        """The block that holds the answer."""
+        return f"[TextBlock(citations=None, text={outcome.text!r}, type='text')]"
+
+
+@mutant(
+    breaks="gateway",
+    statement="The user reads the block of an SDK in place of its text",
+    scenario="reply-as-the-model-said-it",
+    killed_by="reply_carried.object",
+)
+def sends_the_block(brief: Brief) -> None:
+    """The content of an answer is sent, and not the text of its block.
+
+    The reference agent that sends each reply as a list of blocks.
+    """
+    build(brief, gateway=AsBlock).run()

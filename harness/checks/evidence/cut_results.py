@@ -39,7 +39,7 @@ _PLACE = re.compile(r"\w[/\\]\w|\d{3}")
 def is_announced(said: str, sent: str) -> bool:
     """Whether a text says that it holds only a part of what was said, in any language."""
     own = _TAG.sub("", sent)
-    # Without regard to case: an upper-case copy of `line 7` is no notice about lines.
+    # Without regard to case: a copy of `line 7` in capitals says nothing of a cut.
     found, before = (set(_NOTICE.findall(text.casefold())) for text in (own, said))
     if found - before:
         return True

@@ -71,8 +71,8 @@ _PART_NUMBER = re.compile(r"^[(\[]?\d{1,2}/\d{1,2}[)\]]?|[(\[]?\d{1,2}/\d{1,2}[)
 
 
 def _is_split(turn: Turn) -> bool:
-    """Whether all ends are together the last answer: a channel takes only so many characters a
-    message (Telegram 4,096, Discord 2,000), and parts may be numbered."""
+    """Whether all ends are together the last answer: a channel has a limit of characters
+    (Telegram 4,096, Discord 2,000), and parts may be numbered."""
     last = turn.main[-1] if turn.main else None
     if last is None or last.reply is None or last.n > turn.endings[0].n:
         return False
