@@ -23,9 +23,7 @@ TURN = "turn 1 of main: "
 def test_words_that_are_run_together_are_told_as_such() -> None:
     said = "Take the flour and the water, e\u0301clairs too, and wait for an hour."
     found = _found(said, said.replace("and the water", "andthewater"))
-    assert found == [
-        "turn 1 of main: the user reads the answer with some of its words run together"
-    ]
+    assert found == ["the user reads the answer with some of its words run together"]
 
 
 NUMBERED = (
@@ -43,9 +41,7 @@ NUMBERED = (
     ],
 )
 def test_a_list_begins_with_the_number_of_the_answer(text: str, words: str) -> None:
-    told = (
-        [f"turn 1 of main: the user reads another number in the answer: {words}"] if words else []
-    )
+    told = [f"the user reads another number in the answer: {words}"] if words else []
     assert _found(NUMBERED, text) == told
 
 

@@ -83,16 +83,18 @@ def test_a_result_may_be_repeated_within_a_turn() -> None:
     assert codes(result_carried(story.reply("two").final().end())) == []
     (finding,) = no_false_stop(story.history)
     assert finding.code == "no_false_stop.refused"
-    assert "list gets an earlier result and never runs" in finding.message
+    assert (
+        "the call of list in main/model#2 gets an earlier result and never runs" in finding.message
+    )
 
 
 @pytest.mark.parametrize(
     ("told", "words"),
     [
         (LONG.replace("row-77 ", "row-q5 "), "has 'row-q5' where its tool said 'row-77'"),
-        (LONG[:400], f'lacks its last {len(LONG) - 400} of {len(LONG) - 1} characters, "'),
-        (LONG[400:], f'lacks its first 400 of {len(LONG) - 1} characters, "'),
-        (LONG[:400] + LONG[500:], f'lacks its inner 100 of {len(LONG) - 1} characters, "'),
+        (LONG[:400], 'lacks its last 3690 of 4089 characters, " the table row-21 of'),
+        (LONG[400:], 'lacks its first 400 of 4089 characters, "row-0 of the'),
+        (LONG[:400] + LONG[500:], 'lacks its inner 100 of 4089 characters, "1 of the'),
         (f"Rows:\n{LONG[:400]}", "lacks its middle and its end"),
     ],
 )
