@@ -379,3 +379,15 @@ def test_replies_in_equal_words_to_messages_that_wait_are_each_stored_once() -> 
     story.take("last", "m3").reply("3", messages=[user("last")])
     story.row(user("last"), assistant("3"), labels=["m3", ""]).say("3")
     assert "reload_equivalence.duplicate" not in codes(reload_equivalence(story.end()))
+
+
+@pytest.mark.parametrize("is_summed", [True, False])
+def test_a_log_may_hold_again_what_a_summary_leaves(is_summed: bool) -> None:
+    """Rows are only added to it: the model reads from the newest summary on."""
+    call, result = assistant(use("list", id="t1")), results(ToolResult("t1", "two ships"))
+    story = Story(stores=False, **OWN).turn("one").row(user("one"), call, result)
+    story.reply("They greeted.", purpose="compact")
+    summary = [user("So far: They greeted.")] if is_summed else []
+    story.row(*summary, call, result)
+    told_so = codes(reload_equivalence(story.history))
+    assert ("reload_equivalence.duplicate" in told_so) is not is_summed

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
+from operator import attrgetter
 
 from harness.checks.evidence.stored_messages import is_shared, may_keep, named_inbound, squeeze
 from harness.checks.evidence.turn_outcomes import claimed
@@ -21,14 +23,17 @@ class SeenRows:
         self._of: dict[str, tuple[str, ...]] = {}
         self._calls: dict[str, tuple[tuple[str, str], ...]] = {}
         self._called: Counter[tuple[str, str]] = Counter()
+        self._summed_n = 0
 
     def add(self, trace: Trace, row: StoredRow, message: Message, n: int, session: str) -> bool:
         """Add a row; return whether as many other rows as may have its mark have it already.
 
         An agent's own store may name no session in its rows, and two sessions may number their
         calls alike: `session` is then that of the newest turn. A damaged session may hold two calls
-        of one id, and each has a result.
+        of one id, and each has a result. A log to which rows are only added has what a summary
+        leaves behind that summary once again.
         """
+        self._summed_n = n if _is_summary(trace, message, n) else self._summed_n
         self._calls[row.id] = tuple((session, use.id) for use in message.tool_uses)
         self._called.update(self._calls[row.id])
         key = self._keys[row.id] = row.session, row.digest
@@ -42,7 +47,8 @@ class SeenRows:
         holders.add(row.id)
         self._of[row.id] = mark
         asked = [self._called[session, result.id] for result in message.tool_results]
-        return len(holders) > max(1, may_keep(trace, row, message), min(asked, default=1))
+        most = max(1, may_keep(trace, row, message), min(asked, default=1))
+        return len(holders) > most and self._summed_n != n
 
     def remove(self, rows: tuple[str, ...]) -> None:
         """Remove rows and their marks."""
@@ -52,6 +58,14 @@ class SeenRows:
             mark = self._of.pop(row, None)
             if mark is not None:
                 self._marks[mark].discard(row)
+
+
+def _is_summary(trace: Trace, message: Message, n: int) -> bool:
+    """Whether a message holds the words of the newest summary before an event."""
+    at = bisect_left(trace.compactions, n, key=attrgetter("n"))
+    calls = trace.compactions[at - 1].calls if at else []
+    said = squeeze(calls[-1].reply.text) if calls and calls[-1].reply else ""
+    return bool(said) and message.role != "assistant" and said in squeeze(message.text)
 
 
 def mark_of(row: StoredRow, message: Message) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ all checks.
 
 A verdict reports the cause of other findings first. `causes.tsv` lists, for a code or a whole
 check (`check.*`), the findings that may cause it, and the tie that their events must have. `event`:
-they share an event. `turn`: they share an event or a turn. `later`: as `turn`, or the cause comes
+they share an event. `turn`: they share an event or a turn, or the target
+crashes and the session has no later call. `later`: as `turn`, or the cause comes
 before the evidence of the other finding. `run`: they are of one run. A finding without a tie is
 reported by itself.
 """
@@ -14,7 +15,7 @@ reported by itself.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import inf
 from types import MappingProxyType
 from typing import Literal
@@ -111,7 +112,7 @@ def from_causes(findings: Sequence[Finding], history: History) -> tuple[Finding,
     ordered = _in_order(findings)
     if len(ordered) < 2:
         return tuple(ordered)
-    cause_of = _causes(ordered, _places(history))
+    cause_of = _causes(ordered, _places(history), _works(history))
     following: dict[int, list[int]] = {}
     for place, cause in cause_of.items():
         following.setdefault(cause, []).append(place)
@@ -146,7 +147,14 @@ def _places(history: History) -> Places:
     return {n: (session, turn) for n, session, turn in events if turn}
 
 
-def _causes(ordered: Sequence[Finding], places: Places) -> dict[int, int]:
+def _works(history: History) -> dict[str, int]:
+    """The last call of each session, without those for a message: a thread of the agent may
+    crash, and another one reads on."""
+    made = (e for e in history.events if isinstance(e, Called) and e.seam != "inbox")
+    return {called.session: called.n for called in made}
+
+
+def _causes(ordered: Sequence[Finding], places: Places, works: Mapping[str, int]) -> dict[int, int]:
     """Map the index of each finding that has a cause to the index of that cause."""
     found: dict[int, int] = {}
     known: dict[str, _Candidates] = {}
@@ -155,7 +163,7 @@ def _causes(ordered: Sequence[Finding], places: Places) -> dict[int, int]:
         if row is None:
             continue
         if row.finding not in known:
-            known[row.finding] = _Candidates(row, ordered, places)
+            known[row.finding] = _Candidates(row, ordered, places, works)
         cause = known[row.finding].first_of(finding)
         if cause is not None:
             found[place] = cause
@@ -168,9 +176,16 @@ class _Candidates:
     A log may have thousands of findings, so they are looked up instead of compared with each other.
     """
 
-    def __init__(self, row: CauseRow, ordered: Sequence[Finding], places: Places) -> None:
-        self._tie, self._places_of_events = row.tie, places
+    def __init__(
+        self,
+        row: CauseRow,
+        ordered: Sequence[Finding],
+        places: Places,
+        works: Mapping[str, int],
+    ) -> None:
+        self._tie, self._places_of_events, self._works = row.tie, places, works
         self._first: int | None = None
+        self._crash: int | None = None
         self._by_event: dict[int, int] = {}
         self._by_turn: dict[tuple[str, int], int] = {}
         self._earliest: list[tuple[int, int]] = []
@@ -180,6 +195,7 @@ class _Candidates:
 
     def _add(self, place: int, cause: Finding) -> None:
         self._first = place if self._first is None else self._first
+        self._crash = place if cause.code == "target.crashed" else self._crash
         for event in cause.events:
             self._by_event.setdefault(event, place)
         for turn in self._turns(cause):
@@ -199,6 +215,8 @@ class _Candidates:
         tied = [self._by_event.get(event) for event in finding.events]
         if self._tie == "turn":
             tied += map(self._by_turn.get, own)
+            last_n = max(finding.events)
+            tied += [self._crash] * all(self._works.get(s, 0) <= last_n for s, _ in own)
         if self._tie == "later" or (self._tie == "turn" and not own):
             tied.append(self._begun_by(max(finding.events)))
         return min((place for place in tied if place is not None), default=None)

@@ -163,3 +163,13 @@ def test_nothing_follows_from_what_follows_from_it() -> None:
 
 def _covers(pattern: str, code: str) -> bool:
     return pattern == code or (pattern.endswith("*") and code.startswith(pattern[:-1]))
+
+
+def test_what_a_crash_leaves_undone_follows_from_it_and_what_was_done_after_does_not() -> None:
+    """A thread crashes, and another one takes the next message."""
+    history = Story().turn("one").reply("a").final().turn("two").reply("b").take("three")
+    ended = history.end("crashed").events[-1].n
+    first, third = _in_turn(history.history, 1), _in_turn(history.history, 3)
+    lost, crash = "inbound_exactly_once.lost", Finding("target.crashed", "x", (ended,))
+    found = _told(history.history, _weak(lost, *third), _weak(lost, *first[:2]), crash)
+    assert found == [(crash.code, ""), (lost, crash.code), (lost, "")]
