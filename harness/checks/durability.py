@@ -54,11 +54,9 @@ def no_silent_loss(history: History, *, attempts: int = 10) -> Iterator[Finding]
         lost = [digest for digest in request.rows if kept.get(digest, 0) < first_n]
         if lost and not told.after(session, first_n):
             rows = "a row" if len(lost) == 1 else f"{len(lost)} rows"
-            where = f" in {session}" if session else ""
-            text = (
-                f"the store refused {request.operation}: {rows} lost{where}, and the user is not "
-            )
-            yield Finding("no_silent_loss.lost", f"{text}told", (first_n, trace.ended.n))
+            gone = f"{rows} lost in {session}" if session else f"{rows} lost"
+            text = f"the store refused {request.operation}: {gone}, and the user is not told"
+            yield Finding("no_silent_loss.lost", text, (first_n, trace.ended.n))
 
 
 class _Writes:
