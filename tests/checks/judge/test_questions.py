@@ -289,6 +289,7 @@ def _more() -> list[History]:
         _done(partial),
         _done(_go().fail(400)),
         _ran().cancel().say("Stopped.", "final", "cancelled").end(),
+        _ran().cancel().say("Stopped.", "final", "cancelled").turn("and").reply("y").final().end(),
         gated.tool("x").cancel().say("Stopped.", "final", "cancelled").end(),
         _ran().effect().reply("x").final().turn("and").reply("y").final().end(),
         _go().reply("x").final().turn("and").fail(529, "limit.model_calls").end(),
