@@ -268,6 +268,7 @@ def _more() -> list[History]:
     killed = _ran().effect().restart()
     gated = _go().reply(use("list", {"path": "a"})).ask()
     compacts = _ran().reply("a", purpose="main")
+    summed = _ran().reply("a").reply("sum", purpose="compact")
     overflow = _go().reply("sum", purpose="compact").fail(413)
     partial = _go().breaks("pa").say("pa", "partial")
     log = (user("a"), assistant(use("list", [1], "t")), results(ToolResult("t", "x")))
@@ -277,14 +278,7 @@ def _more() -> list[History]:
         compacts.reply("sum", purpose="compact").reply("x").final().turn("and").reply("y").end(),
         _done(_go().reply("a").reply("", purpose="compact")),
         _compacted("sum", times=2)(),
-        _ran()
-        .reply("a")
-        .reply("sum", purpose="compact")
-        .reply("x")
-        .final()
-        .of("two")
-        .take("b")
-        .end(),
+        summed.reply("x").final().of("two").take("b").end(),
         _done(overflow),
         _done(partial),
         _done(_go().fail(400)),
