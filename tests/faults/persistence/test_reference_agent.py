@@ -80,7 +80,10 @@ def test_the_reference_agent_survives(fault: Fault, often: str, store: str) -> N
         explained = NEVER_ANSWERED
     found = {f.code: f.message for f in done.verdict.findings if f.code not in explained}
     assert found == {}
-    assert done.verdict.doubts == ()
+    # Who is killed at each start is started again a few times only.
+    told = [doubt for doubt in done.verdict.doubts if "limits.restarts" not in doubt]
+    assert told == [], often
+    assert often == "forever" or done.verdict.doubts == ()
     assert fired or name in ALONE or not _has(fault, store)
 
 
