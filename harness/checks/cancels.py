@@ -1,7 +1,4 @@
-"""Cancels: what an agent does for a turn that the user has stopped.
-
-A cancel counts from the moment the agent sees it, because work under way cannot be undone.
-"""
+"""Cancels: what an agent does for a turn that the user has stopped."""
 
 from __future__ import annotations
 

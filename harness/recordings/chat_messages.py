@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import dropwhile
+from operator import is_
 
 import msgspec
 
@@ -115,16 +116,21 @@ def _with_ids(messages: Iterable[Message]) -> Iterator[Message]:
     """
     waiting: dict[str, None] = {}
     for message in messages:
-        blocks: list[Block] = []
-        for block in message.blocks:
-            if isinstance(block, ToolUse):
-                waiting[block.id] = None
-            elif isinstance(block, ToolResult):
-                if not block.id:
-                    block = msgspec.structs.replace(block, id=next(iter(waiting), ""))
-                waiting.pop(block.id, None)
-            blocks.append(block)
-        yield msgspec.structs.replace(message, blocks=tuple(blocks))
+        blocks = tuple(_with_id(block, waiting) for block in message.blocks)
+        # Most logs have all ids, and their messages need no copy.
+        same = all(map(is_, blocks, message.blocks))
+        yield message if same else msgspec.structs.replace(message, blocks=blocks)
+
+
+def _with_id(block: Block, waiting: dict[str, None]) -> Block:
+    """The block with its id; `waiting` are the ids of the open calls, the oldest first."""
+    if isinstance(block, ToolUse):
+        waiting[block.id] = None
+    elif isinstance(block, ToolResult):
+        if not block.id and waiting:
+            block = msgspec.structs.replace(block, id=next(iter(waiting)))
+        waiting.pop(block.id, None)
+    return block
 
 
 def _api(held: list[dict[str, Json]]) -> RecordedApi:

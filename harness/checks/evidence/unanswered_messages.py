@@ -45,11 +45,9 @@ def why_unanswered(trace: Trace, turn: Turn) -> str:
         met = met or _lost_in_a_stop(trace, turn) or _key_as_before(trace, turn, name)
         return met or _stands_in_past(trace, turn) or _left_by_a_kill(trace, turn)
     if kept := inbound_rows(trace, before):
-        is_last = kept[-1].place == len(durable_rows(trace, before)) - 1
-        where = "the last row of the store, and no request after the start holds it"
-        is_last &= not turn.main
-        if not is_last:
+        if turn.main or kept[-1].place != len(durable_rows(trace, before)) - 1:
             return _left_by_a_kill(trace, turn)
+        where = "the last row of the store, and no request after the start holds it"
         return f": when a kill ended {before.words}, its message was {where}"
     return f": when a kill ended {before.words}, its message was in no row of the store"
 
