@@ -132,7 +132,7 @@ def _stops(trace: Trace, turn: Turn, ran: Mapping[str, int]) -> Iterator[_Stop]:
     text += f", after the message {came[0]} came" if came else ""
     ends = _endings(trace, turn)
     found += [_Stop("ended", n, text + _met(trace, turn, n), n) for n in ends]
-    text = f"{turn.words} ends without a request, by what earlier turns have used up: "
+    text = f"{turn.words} ends without a request, by what earlier turns have left: "
     found += [_Stop("unasked", n, text + words, n) for n, words in _unasked(trace, turn)]
     text = "failed, and earlier turns went on: the count of failures runs on over the turns"
     after = f"{turn.words} ends with a failure after"
@@ -219,6 +219,7 @@ def _unasked(trace: Trace, turn: Turn) -> Iterator[tuple[int, str]]:
     is_plain = bool(turn.text.strip()) and turn.delivery is not None
     window = trace.settings.get("window_tokens") or math.inf
     is_plain = is_plain and len(turn.text) < window and not turn.redelivery and not turn.came_in
+    is_plain = is_plain and not asks_the_user(first)  # a call of an earlier turn is still open
     failed = any(a.outcome != "ok" and turn.opened_n < a.n < first.n for a in trace.answers)
     if is_plain and not failed and not trace.damages and not is_local(turn):
         yield first.n, canonical(abridged(first.request.text, SHOWN))

@@ -212,6 +212,8 @@ def _has_rows(trace: Trace, turn: Turn) -> bool:
 def _in_store(trace: Trace, turn: Turn) -> Iterator[Case]:
     if "store" not in trace.seams or not turn.settled_n or not turn.endings or is_local(turn):
         return
+    if is_waiting(turn) and not turn.main:  # it may wait beside the rows until the user decides
+        return
     assert turn.delivery is not None
     placed = inbound_rows(trace, turn)
     rows = {each.row.id: each.n for each in placed}
@@ -268,8 +270,10 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
             text = f"{turn.words}: its reply was stored before a kill, and the user never gets it"
             yield Finding("outbound_once.missing", text, (turn.opened_n, turn.interrupted_n))
         for sending in turn.sendings:
-            first = next(s for s in turn.sendings if s.request.text == sending.request.text)
-            late = turn.cancelled_n and is_after_cancel(trace, turn, first)  # a retry repeats it
+            # A retry repeats it, perhaps behind a note that it may be a repetition.
+            alike = (s for s in turn.sendings if s.request.kind == sending.request.kind)
+            first = next(s for s in alike if s.request.text in sending.request.text)
+            late = turn.cancelled_n and is_after_cancel(trace, turn, first)
             if late and sending.request.kind == "final" and claimed(sending) != "cancelled":
                 text = f"{turn.words} was cancelled, and a final follows"
                 yield Finding("outbound_once.after_cancel", text, (turn.cancelled_n, sending.n))

@@ -29,6 +29,7 @@ from harness.checks.evidence.turn_outcomes import (
     claimed,
     is_our_own,
     is_taken,
+    is_waiting,
     wrong,
 )
 from harness.core.history.events import Answered, AnyEvent, Effected, Killed
@@ -277,8 +278,11 @@ def _counts(marks: Marks, turn: Turn) -> bool:
 
 
 def _unwell(turn: Turn) -> str:
-    """The rule that a turn's end breaks; "" if it breaks none, or the agent is not at fault."""
-    if any(claimed(s) == "completed" and s.request.kind == "final" for s in turn.endings):
+    """The rule that a turn's end breaks; "" if it breaks none, or the agent is not at fault. One
+    that asks the user waits for the answer."""
+    if is_waiting(turn) or any(
+        claimed(s) == "completed" and s.request.kind == "final" for s in turn.endings
+    ):
         return ""
     asked = turn.main or turn.exchanges  # a summary may be all that the agent asked for
     last = asked[-1] if asked else None

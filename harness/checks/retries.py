@@ -110,7 +110,17 @@ class _Gap(msgspec.Struct, frozen=True):
     @property
     def is_asked_for(self) -> bool:
         """Whether the answer named a wait, if only 0 s."""
-        return bool(self.failed.answered and self.failed.answered.retry_after)
+        return bool(self.said)
+
+    @property
+    def said(self) -> str:
+        """The header, as the answer has it."""
+        return self.failed.answered.retry_after if self.failed.answered else ""
+
+    @property
+    def is_free(self) -> bool:
+        """Whether the answer said that the request may come at once (RFC 9110, 10.2.3)."""
+        return self.is_asked_for and not self.said.strip("-0.")
 
     @property
     def names(self) -> str:
@@ -199,16 +209,15 @@ def _judged(gap: _Gap, least_ms: int, cap_s: float) -> Iterator[Finding]:
     elif _is_misread(gap):
         text = f"{waited}: {gap.asked_ms:g} ms were asked for, and are read as seconds"
         yield Finding("backoff.misread", text, gap.events)
-    elif gap.waited_ms < (min(least_ms, int(gap.asked_ms)) or least_ms):
+    elif gap.waited_ms < (min(least_ms, int(gap.asked_ms)) or least_ms) and not gap.is_free:
         text = f"{waited}, less than {duration(least_ms / 1000)}"
         yield Finding("backoff.too_soon", text, gap.events)
 
 
 def _is_misread(gap: _Gap) -> bool:
     """Whether a wait has as many seconds as milliseconds were asked for, and no round number."""
-    said = gap.failed.answered.retry_after if gap.failed.answered else ""
     is_alike = 1000 * gap.asked_ms <= gap.waited_ms <= 1020 * gap.asked_ms
-    return said.endswith("ms") and gap.asked_ms % 5 > 0 and is_alike
+    return gap.said.endswith("ms") and gap.asked_ms % 5 > 0 and is_alike
 
 
 def _flat(gaps: list[_Gap], ceiling_ms: float, most: int) -> Iterator[Finding]:

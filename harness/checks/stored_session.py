@@ -20,6 +20,7 @@ from harness.checks.evidence.seen_rows import SeenRows, mark_of, since
 from harness.checks.evidence.shown_text import difference
 from harness.checks.evidence.stored_messages import (
     finished_turns,
+    grows,
     inbound_rows,
     is_user_text,
     named_inbound,
@@ -95,7 +96,7 @@ def _lost(trace: Trace, turn: Turn) -> Iterator[Finding]:
             if other := [m.text for _, _, m in trace.rows_added(turn) if _is_reply(m)]:
                 text = f"{turn.words}: {difference(ending.request.text, other[-1])}"
             yield Finding("reload_equivalence.lost_reply", text, (ending.n, turn.settled_n))
-        elif replies and inbound and replies[-1].place < inbound[0].place:
+        elif replies and inbound and replies[-1].place < inbound[0].place < len(trace.events):
             text = f"{turn.words}: the reply is stored before the message that it answers"
             yield Finding("reload_equivalence.order", text, (replies[-1].n, inbound[0].n))
 
@@ -193,6 +194,8 @@ def _replaced(trace: Trace) -> Iterator[Finding]:
         if isinstance(event, Stored):
             if event.n not in trace.damages:
                 pending += _rewrites(trace, event, rows, newest)
+            for id in event.gone:
+                rows.pop(id, None)
             rows |= {row.id: row for row in (*event.added, *event.changed)}
         elif isinstance(event, Called):
             place = newest[event.session] = event.session, event.turn
@@ -217,7 +220,7 @@ def _compacts(called: Called) -> bool:
 def _rewrites(
     trace: Trace,
     event: Stored,
-    rows: Mapping[str, StoredRow],
+    rows: dict[str, StoredRow],
     newest: Mapping[str, tuple[str, int]],
 ) -> Iterator[tuple[str, Finding]]:
     """Yield what is said of rows that vanish or change, and the session that they name."""
@@ -244,7 +247,9 @@ def _rewrites(
     for row in (row for row in event.changed if known[row.id].digest not in moved):
         before = trace.messages.get(known[row.id].digest)
         after = trace.messages.get(row.digest)
-        if before and after and not is_same(before, after) and not _grows(before, after):
+        own = (id for id, each in reversed(rows.items()) if each.session == row.session)
+        is_last = row.id == next(own, "")
+        if before and after and not is_same(before, after) and not grows(before, after, is_last):
             text = f"stored row {row.id}, {before.role}, {changed_to(before.text, after.text)}"
             yield row.session, Finding("reload_equivalence.changed", text, (event.n,))
 
@@ -252,18 +257,6 @@ def _rewrites(
 def _only(message: Message) -> Iterator[str]:
     """The texts of a message; an empty one for any other block, which no text equals."""
     return (block.text if isinstance(block, Text) else "" for block in message.blocks or ("",))
-
-
-def _grows(before: Message, after: Message) -> bool:
-    """Whether an answer only grew, because it is stored while it streams."""
-    *whole, last = before.blocks or (Text(""),)
-    is_longer = side(before) == "assistant" and len(after.blocks) >= len(before.blocks)
-    if not is_longer or tuple(whole) != after.blocks[: len(whole)]:
-        return False
-    now = after.blocks[len(whole)] if len(after.blocks) > len(whole) else last
-    if isinstance(last, Text) and isinstance(now, Text):
-        return now.text.startswith(last.text)
-    return now == last
 
 
 def _doubled(trace: Trace) -> Iterator[Finding]:

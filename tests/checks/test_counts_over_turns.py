@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.checks.false_stops import no_false_stop
+from harness.checks.recovery import session_heals
 from tests.checks.histories import Story, codes, use
 
 
@@ -70,3 +71,26 @@ def test_a_call_that_is_refused_for_another_turn_is_told_with_the_failure_there(
     story.reply("It is locked.").final().turn("again").reply(use("list")).refuse()
     (found,) = no_false_stop(story.reply("sorry").final(status="failed").end())
     assert found.message.endswith("in its turn; main/tool#1 failed in another one")
+
+
+@pytest.mark.parametrize(("status", "is_found"), [("waiting", False), ("failed", True)])
+def test_a_turn_may_end_at_once_while_a_call_of_an_earlier_one_waits_for_the_user(
+    status: str, is_found: bool
+) -> None:
+    story = Story().turn("pay").fail(529, faults=("http.overloaded",)).reply(use("pay"))
+    story.final("May I?", status="waiting")
+    story.turn("well?").final("I wait for your word", status=status, kind="final")
+    found = codes(no_false_stop(story.end())) + codes(session_heals(story.end()))
+    assert found == ["no_false_stop.unasked", "session_heals.unasked"] * is_found
+
+
+def test_a_call_that_the_user_denies_each_time_is_a_reason_to_stop_beside_others() -> None:
+    def stopped(times: int) -> list[str]:
+        story = Story(settings={"tools": {"pay": {}, "list": {}}}).turn("go")
+        for number in range(times):
+            story.reply(use("pay"), use("list", {"page": number})).ask("deny").refuse("No.")
+            story.tool(f"page {number}")
+        return codes(no_false_stop(story.final("I stop.", status="failed", kind="error").end()))
+
+    assert stopped(2) == ["no_false_stop.ended"]
+    assert stopped(3) == []

@@ -18,6 +18,7 @@ from tests.checks.histories import Story, codes, use
 DROPPED = ["truthful_outcome.dropped"]
 WITHOUT_TOOLS = ["truthful_outcome.without_tools"]
 FORGOTTEN_WORDS = ["history_faithful.forgotten_words"]
+AFTER = ["outbound_once.after_cancel"]
 UNASKED = ["no_false_stop.unasked"]
 
 
@@ -140,3 +141,13 @@ def test_a_reply_may_come_in_parts(sent: list[str], is_told: bool) -> None:
     for part in sent:
         story.final(part)
     assert codes(outbound_once(story.end())) == ["outbound_once.twice"] * is_told
+
+
+@pytest.mark.parametrize(("note", "found"), [("(Again) ", []), ("No. ", AFTER)])
+def test_a_reply_from_before_a_stop_may_be_sent_again_with_a_note(
+    note: str, found: list[str]
+) -> None:
+    """The outbox was silent about the first one. Its words stand behind the note."""
+    story = Story().turn("go").reply("It is done.").unsent("It is done.", "timeout").cancel()
+    story.final(f"{note}It is done." if not found else "I did it.")
+    assert codes(outbound_once(story.end())) == found

@@ -289,3 +289,15 @@ def test_a_refusal_whose_body_breaks_off_may_be_asked_for_again(
     story.fail(413, purpose="compact", messages=SHORT, steps=steps, **bent)
     story.reply("sum", purpose="compact", messages=SHORT)
     assert codes(compaction_progress(story.end())) == found
+
+
+@pytest.mark.parametrize(("tokens", "found"), [(40, []), (80, [f"{SUM}.repeated"])])
+def test_after_a_refusal_that_broke_off_a_smaller_summary_may_be_asked_for(
+    tokens: int, found: list[str]
+) -> None:
+    """A client that knows its status before the body broke off takes it for one of size."""
+    story = _overflow(Story().turn("go"))
+    bent: dict[str, Any] = {"steps": (Close(),), "faults": ("transport.answered_before_read",)}
+    story.fail(413, purpose="compact", messages=[user("all of it")], tokens=80, **bent)
+    story.reply("sum", purpose="compact", messages=[user("half of it")], tokens=tokens)
+    assert codes(compaction_progress(story.end())) == found

@@ -102,7 +102,7 @@ def test_another_request_may_follow_at_once() -> None:
         ("50 ms", 50_000, []),
         ("43", 43_000, []),
         ("0", 400, []),
-        ("0", 0, ["backoff.too_soon"]),
+        ("0", 0, []),
         ("Sat, 21 Nov 2026 08:00:00 GMT", 400, []),
         ("nan", 400, []),
         ("soon", 400, []),

@@ -1,12 +1,13 @@
-"""reload_equivalence.duplicate where the store does not tell whose a row is."""
+"""Rows of a store that does not tell whose they are, and rows that grow."""
 
 from __future__ import annotations
 
 import pytest
 
+from harness.checks.judge import judge
 from harness.checks.stored_session import reload_equivalence
-from harness.core.values.messages import assistant, user
-from tests.checks.histories import Story, codes
+from harness.core.values.messages import Message, Text, ToolResult, assistant, results, user
+from tests.checks.histories import Story, codes, use
 
 
 def test_a_row_without_a_session_may_be_that_of_any_open_turn() -> None:
@@ -30,3 +31,40 @@ def test_two_sessions_may_store_equal_replies_at_one_time(times: int) -> None:
     story.of("side").final("Yes.").of("main").final("Yes.")
     found = codes(reload_equivalence(story.end()))
     assert ("reload_equivalence.duplicate" in found) == (times > 1)
+
+
+SAID, RESULT = results(ToolResult("t1", "ok")), ToolResult("t2", "also")
+
+
+@pytest.mark.parametrize(
+    ("row", "message", "found"),
+    [
+        ("r3", Message("user", (*SAID.blocks, RESULT)), []),
+        ("r3", Message("user", (*SAID.blocks, Text("two"))), []),
+        ("r3", results(ToolResult("t1", "other")), ["reload_equivalence.changed"]),
+        ("r1", Message("user", (Text("one"), RESULT)), ["reload_equivalence.changed"]),
+    ],
+)
+def test_the_last_row_of_the_user_may_grow(row: str, message: Message, found: list[str]) -> None:
+    """A store with one row for all that the user says in a row: results, and the next message."""
+    calls = (use("list", id="t1"), use("list", {"page": 2}, id="t2"))
+    story = Story(stores=False).turn("one").row(user("one")).reply(*calls)
+    story.row(assistant(*calls)).tool("ok").row(SAID).tool("also").change(row, message)
+    story.reply("x").row(assistant("x")).final()
+    assert codes(reload_equivalence(story.end())) == found
+
+
+@pytest.mark.parametrize(("kept", "is_found"), [("two", False), ("another", True)])
+def test_a_message_in_a_row_that_was_there_is_stored(kept: str, is_found: bool) -> None:
+    story = Story(stores=False).row(user("zero")).turn("two")
+    story.change("r1", Message("user", (Text("zero"), Text(kept)))).reply("x")
+    story.row(assistant("x")).final()
+    lost = [code for code in codes(judge(story.end()).findings) if "lost" in code]
+    assert bool(lost) == is_found
+
+
+def test_a_message_that_waits_for_the_users_word_may_stand_beside_the_rows() -> None:
+    story = Story(stores=False).turn("pay").row(user("pay")).reply(use("pay"))
+    story.row(assistant(use("pay", id="c1"))).final("May I?", status="waiting")
+    story.turn("well?").final("I wait for your word", status="waiting")
+    assert not [code for code in codes(judge(story.end()).findings) if "lost" in code]

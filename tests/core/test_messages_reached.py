@@ -166,3 +166,18 @@ def test_a_request_after_a_turn_is_that_of_a_blank_message_that_waits() -> None:
     added = (Message("user", (Text("(empty message)"),)),)
     reading = Reading(model="m", messages=[*before, *added], keep=2, added=added)
     assert reached(history, "main", reading, before) == (2, ())
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_equal_words_behind_a_copy_are_those_of_the_new_message(times: int) -> None:
+    """m1 comes again after its reply, and an agent drops it. Then m4 says the same."""
+    history = answered_and_again("m1", "s1")
+    value = {"id": "m4", "session": "main", "text": ASKED}
+    key = "main/inbox#9"
+    history.called(key=key, seam="inbox", session="main", request=InboxRequest(reader=True))
+    history.answered(key=key, seam="inbox", value=value)
+    assert history.past.waiting("main") == ("m4",)
+    before = [Message("user", (Text(ASKED),)), Message("assistant", (Text("Bob."),))]
+    added = (Message("user", (Text(ASKED),)),) * times
+    reading = Reading(model="m", messages=[*before, *added], keep=2, added=added)
+    assert reached(history, "main", reading, before) == ((3, ()) if times == 1 else (2, ("m4",)))

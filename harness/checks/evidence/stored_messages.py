@@ -13,7 +13,12 @@ from typing import TypeAlias
 
 import msgspec
 
-from harness.checks.evidence.turn_outcomes import ending_calls, is_local, is_resent
+from harness.checks.evidence.turn_outcomes import (
+    ending_calls,
+    is_local,
+    is_resent,
+    is_waiting,
+)
 from harness.core.history.events import Stored, StoredRow
 from harness.core.history.exchanges import Exchange, Node
 from harness.core.history.trace import Change, Trace, Turn
@@ -55,13 +60,24 @@ def finished_turns(trace: Trace) -> Iterator[Turn]:
     sent again belongs to the turn before."""
     for turn in trace.turns.values():
         is_over = turn.delivery and turn.text.strip() and turn.settled_n and turn.endings
-        if is_over and not (is_local(turn) or is_resent(turn)):
+        # While a call of an earlier turn waits for the user, a message may wait beside the rows.
+        is_beside = is_waiting(turn) and not turn.main
+        if is_over and not (is_local(turn) or is_resent(turn) or is_beside):
             yield turn
 
 
 def inbound_rows(trace: Trace, turn: Turn) -> list[Placed]:
-    """The durable rows of the turn that keep its inbound message."""
-    return [p for p in durable_rows(trace, turn) if keeps_inbound(trace, p.row, p.message, turn)]
+    """The durable rows of the turn that keep its inbound message. A store with one row for all that
+    the user says in a row adds it to the one that is there."""
+    rows = durable_rows(trace, turn)
+    return [p for p in rows if keeps_inbound(trace, p.row, p.message, turn)] or [
+        p for p in durable_rows(trace, turn, "changed") if _takes_in(p.message, turn)
+    ]
+
+
+def _takes_in(message: Message, turn: Turn) -> bool:
+    texts = (block.text for block in message.blocks if isinstance(block, Text))
+    return side(message) == "user" and any(same_text(text, turn.text) for text in texts)
 
 
 def reply_rows(trace: Trace, turn: Turn, text: str) -> list[Placed]:
@@ -91,7 +107,8 @@ def own_rows(trace: Trace, turn: Turn) -> list[tuple[Stored, StoredRow, Message]
     ended. The time of each write is unknown."""
     rows = list(trace.rows_kept(turn))
     ids = [row.id for _, row, _ in rows]
-    asked = next((ids.index(p.row.id) for p in inbound_rows(trace, turn)), len(ids))
+    kept = (p.row.id for p in inbound_rows(trace, turn))
+    asked = next((ids.index(id) for id in kept if id in ids), len(ids))
     said = [
         p.row.id for ending in turn.endings for p in reply_rows(trace, turn, ending.request.text)
     ]
@@ -114,6 +131,18 @@ def named_inbound(row: StoredRow, message: Message) -> str:
     """The id of the inbound message that a row keeps; "" for rows of the assistant and of tools.
     Some stores give those rows the id of the message that they belong to."""
     return row.inbound if is_user_text(message) else ""
+
+
+def grows(before: Message, after: Message, is_last: bool) -> bool:
+    """Whether an answer only grew, because it is stored while it streams; or the last row, to which
+    results or the next message were added."""
+    *whole, last = before.blocks or (Text(""),)
+    if len(after.blocks) < len(before.blocks) or tuple(whole) != after.blocks[: len(whole)]:
+        return False
+    now = after.blocks[len(whole)] if len(after.blocks) > len(whole) else last
+    if side(before) == "assistant" and isinstance(last, Text) and isinstance(now, Text):
+        return now.text.startswith(last.text)
+    return now == last and (is_last or side(before) == "assistant")
 
 
 def may_keep(trace: Trace, row: StoredRow, message: Message) -> int:

@@ -12,7 +12,7 @@ be right by one rule and wrong by another. So some steps are not counted.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -233,12 +233,14 @@ def repeats_before(trace: Trace, turn: Turn, n: int, repeats: int) -> bool:
         return True
     # A call of an answer that broke off is asked for again, and says nothing of itself.
     asked = [a for a in turn.asks if a.exchange.n < n and (a.exchange.succeeded or a.sent)]
-    for each in (
-        [_is_in_vain(trace, ask, n) or None for ask in asked],
-        [_own_result(trace, ask, n) for ask in asked],
-    ):
-        if any(equal_runs(each, repeats)):
-            return True
+    in_vain: list[bool | None] = [_is_in_vain(trace, ask, n) or None for ask in asked]
+    of_tools = defaultdict[str, list[bool | None]](list)
+    for ask, is_vain in zip(asked, in_vain, strict=True):
+        of_tools[ask.use.name].append(is_vain)
+    if any(any(equal_runs(each, repeats)) for each in [in_vain, *of_tools.values()]):
+        return True
+    if any(equal_runs([_own_result(trace, ask, n) for ask in asked], repeats)):
+        return True
     unknown = _unknown_calls(trace, turn, n)
     return any(count >= repeats for count in (*unknown, *_useless_calls(trace, turn, n)))
 

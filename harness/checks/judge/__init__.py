@@ -163,7 +163,7 @@ def judge(
     missing = _missing(history, wanted, chosen)
     applied.not_applicable += [*exempt_rules(history, wanted, chosen), *missing]
     _apply_all(history, chosen, applied)
-    is_vain = bool(missing) and is_untested(history, missing)
+    is_vain = bool(missing) and is_untested(history, missing, wanted.must, applied.not_applicable)
     if not (applied.asked or only):  # the verdict says why the one check of a user does not apply
         applied.doubts.append("no check applied")
     told = _told_lacks(applied, missing if is_vain else None)

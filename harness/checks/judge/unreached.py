@@ -6,7 +6,7 @@ that reached no part proves nothing: it is not applicable.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from msgspec import to_builtins
 
@@ -50,14 +50,22 @@ def _comes_late(trace: Trace) -> bool:
     return is_sent and not any(turn.cancelled_n for turn in trace.turns.values())
 
 
-def is_untested(history: History, missing: tuple[NotApplicable, ...]) -> bool:
+def is_untested(
+    history: History,
+    missing: tuple[NotApplicable, ...],
+    must: Collection[str],
+    lacks: Iterable[NotApplicable],
+) -> bool:
     """Whether the run reached no counterpart of the parts that it missed: no fault fired, no cancel
-    met a turn, or no turn was played."""
-    answers = history.trace.answers
+    met a turn, or no turn was played. So it is where a fault did not fire and a check of `must` was
+    not asked: what another fault did, such as a kill, is not that question."""
+    answers, codes = history.trace.answers, {what.check for what in missing}
+    unasked = {lack.check for lack in lacks if lack.kind == "unasked"}
+    if "run.silent_fault" in codes and not unasked.isdisjoint(must):
+        return True
     if any(answered.faults for answered in answers):
         return False
     played = any(a.seam == "model" and a.script_turn is not None for a in answers)
-    codes = {what.check for what in missing}
     if codes & {"run.silent_fault", "cancel_honoured"}:
         return True
     return "run.unplayed_turn" in codes and not played

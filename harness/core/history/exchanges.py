@@ -209,8 +209,8 @@ class Exchange(Crossing, eq=False):
     def goes_on_from(self, last: Exchange, before: Exchange | None) -> bool:
         """Whether a request for a summary goes on from the one before: again, with less, or on."""
         said = last.reply
-        if last.too_large and self.size < last.size:
-            return True
+        if (last.too_large or last.is_unreadable) and self.size < last.size:
+            return True  # a refusal for size that broke off may have been understood by its status
         is_empty = said is not None and not (said.text.strip() or said.tool_uses)
         passes = is_empty or last.transient or last.is_unreadable
         if passes or before is None or said is None:

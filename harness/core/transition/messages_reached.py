@@ -30,7 +30,9 @@ def reached(
     past = history.past
     newest = [*takewhile(lambda m: m.role != "assistant", reversed(reading.messages))][::-1]
     waiting, turn = past.waiting(session), past.turn(session)
-    words = {name: _words(past, session, name) for name in waiting}
+    # What comes again after its reply is dropped in silence: equal words are those of a new one.
+    new_first = sorted(waiting, key=lambda name: (session, name) in past.finished)
+    words = {name: _words(past, session, name) for name in new_first}
     results = [r.text for m in newest for r in m.tool_results]
     said = [m.text for m in newest]
     said += [text for text in results if without_blanks(text) not in words.values()]
@@ -41,12 +43,12 @@ def reached(
     is_read = past.turn_calls[session] and (is_beyond or has_results)
     opened = past.open_inbound(session)
     own = "" if is_read else _words(past, session, opened)
-    is_untouched = not past.turn_calls[session] and own not in sent
-    is_passed = is_untouched and (session, opened) in past.finished
+    is_copy = bool(own) and (session, opened) in past.finished and not past.turn_calls[session]
+    is_passed = is_copy and sent.count(own) <= [*words.values()].count(own)
     # After a kill an agent that steers goes on with the turn, and takes in what has come.
     is_steered = past.profile.inbound_policy(session) == "steer" and bool(opened)
     goes_on = past.is_open(session) or (is_steered and (has_results or bool(own and own in sent)))
-    if own:
+    if own and not is_passed:
         sent = sent.replace(own, "\n", 1)
     held = tuple(_held(words, sent))
     if past.is_open(session):  # without an open turn, a request is for what waits

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from harness.core.transition.ports import Reading
 from harness.core.values.draws import Draws
-from harness.core.values.messages import Json
+from harness.core.values.messages import Json, ToolUse
 from harness.core.values.plans import ApiError, Facts, Head, Recorded, Reply, Send
 from harness.providers.gemini.blocks import part_to
 from harness.providers.gemini.record import LISTED, RECORD, envelope, own
@@ -72,16 +72,19 @@ def _answer(reply: Reply, reading: Reading, id_: str) -> dict[str, Json]:
         answer["promptFeedback"] = {"blockReason": "PROHIBITED_CONTENT"}
     else:
         content = {"parts": parts, "role": "model"} if parts else {"role": "model"}
-        answer["candidates"] = [{"content": content, **_stop(reply.stop), "index": 0}]
+        answer["candidates"] = [{"content": content, **_stop(reply), "index": 0}]
     answer["usageMetadata"] = _usage(reading.tokens, tokens(len(encode(parts))), reply.usage)
     return {**answer, "modelVersion": reading.model, "responseId": id_, **reply.extra}
 
 
-def _stop(reason: str | None) -> dict[str, Json]:
-    if reason is None:
+def _stop(reply: Reply) -> dict[str, Json]:
+    if reply.stop is None:
         return {}
-    word = "STOP" if reason == "tool_use" else RECORD.written_stop(reason)
-    return {"finishReason": word}
+    if reply.stop != "tool_use":
+        return {"finishReason": RECORD.written_stop(reply.stop)}
+    # `STOP` without a call ends a whole answer: a call that is not there has another reason.
+    has_calls = any(isinstance(block, ToolUse) for block in reply.blocks)
+    return {"finishReason": "STOP" if has_calls else "MALFORMED_FUNCTION_CALL"}
 
 
 def _usage(prompt: int, said: int, told: dict[str, Json]) -> dict[str, Json]:

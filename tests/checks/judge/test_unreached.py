@@ -53,6 +53,14 @@ def test_the_faults_of_an_overlay_are_owed() -> None:
     assert codes(_verdict(story, silent_faults=("sse.cut",)).findings) == ["run.silent_fault"]
 
 
+@pytest.mark.parametrize(("must", "word"), [("no_blind_resend", "not_applicable"), ("", "pass")])
+def test_a_kill_is_no_counterpart_of_a_fault_that_a_check_waits_for(must: str, word: str) -> None:
+    """Of an agent that stores no picture, none is refused, with a kill and without one."""
+    story = _story(expect={"must": [must]} if must else {}).reply("hi", faults=("gateway.killed",))
+    verdict = _verdict(story.final(), silent_faults=("http.picture_refused",))
+    assert (verdict.verdict, verdict.doubts) == (word, ())
+
+
 def test_a_run_in_which_no_fault_fired_is_not_applicable() -> None:
     verdict = _verdict(_story().reply("hi", script_turn=0).final(), silent_faults=("sse.cut",))
     assert (verdict.verdict, codes(verdict.findings)) == ("not_applicable", [])

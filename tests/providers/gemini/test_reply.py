@@ -101,7 +101,12 @@ def test_the_words_of_the_api() -> None:
 
 @pytest.mark.parametrize(
     ("stop", "word"),
-    [("max_tokens", "MAX_TOKENS"), ("refusal", "SAFETY"), ("RECITATION", "RECITATION")],
+    [
+        ("max_tokens", "MAX_TOKENS"),
+        ("refusal", "SAFETY"),
+        ("RECITATION", "RECITATION"),
+        ("tool_use", "MALFORMED_FUNCTION_CALL"),  # `STOP` would end a whole answer
+    ],
 )
 def test_why_an_answer_stops(stop: str, word: str) -> None:
     (candidate,) = shown(Reply((Text("hm"),), stop))["candidates"]
