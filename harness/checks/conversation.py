@@ -12,10 +12,13 @@ from itertools import pairwise, takewhile
 
 from harness.checks.evidence.carried_words import (
     begins_or_ends,
+    changed_to,
     has_no_memory,
     holds_more,
+    is_changed,
     is_cut_with_notice,
     past_of_failed,
+    shared,
     thrown_away,
     words_of,
 )
@@ -50,6 +53,12 @@ from harness.core.values.verdict import Finding
 _SHORTER = (COMPACTION_BETWEEN, KILL_BETWEEN, OVERFLOW_BETWEEN)
 """After these a request may lack what came before them. What came later must be there."""
 
+_SHORT = 0.9
+"""A text below this share of a reply is a part of it, and not the same without its marks."""
+
+_BEGINNING = 12
+"""Two replies that have this number of first characters in common are one that was changed."""
+
 _Came = defaultdict[tuple[str, str], list[Delivery]]
 """The deliveries by session and words, listed once: a search for each turn is quadratic."""
 
@@ -67,7 +76,8 @@ def history_faithful(history: History) -> Iterator[Finding | Case]:
     """A turn's requests hold the reply of the turn before and the results of the calls that ran.
 
     `forgotten_reply`: the first main request of a turn lacks the last reply to the user;
-    `forgotten_message`: the message that this reply answered.
+    `cut_reply`: it holds a part of that reply alone. `forgotten_message`: the message that this
+    reply answered.
     `forgotten_result`: a main request lacks the result of a call that ran before it in the turn.
     The same holds for a result of the request before it, if that request failed in passing.
     `swapped_result`: a call's result does not begin with its tool's answer, and holds the answer to
@@ -152,11 +162,43 @@ def _reply(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
     # The reply may be the answer in another format; then the history keeps the answer itself.
     answer = before.main[-1].reply if before.main else None
     if says(first.node, said) or (answer is not None and says(first.node, answer.text)):
+        yield from _cut_reply(trace, before, first, said)
         return
     if not _is_shortened(trace, turn, first, said) and not _holds_end(trace, before, first, said):
-        text = f"{first.called.key}: the reply of turn {before.number} of {turn.session} is missing"
+        text = f"{first.called.key}: the reply of turn {before.number} of {turn.session} "
+        text += _changed(before, first, said) or "is missing"
         text += _summary_between(trace, before, first) or _moved(before, first)
         yield Finding("history_faithful.forgotten_reply", text, (told[-1].n, first.n))
+
+
+def _cut_reply(trace: Trace, before: Turn, first: Exchange, said: str) -> Iterator[Finding]:
+    """Yield a reply of which the request holds one piece, and not the model's answer either. An
+    answer that was continued, or words between calls, stand in several messages."""
+    answers = ["\n".join(spoken(trace, before.main[-1])), said] if before.main else [said]
+    wholes = [squeeze(text) for text in answers]
+    back = (n.message.text for n in first.node.back() if n.side == "assistant")
+    texts = []
+    for text in back:  # from the end: most lists hold it there, and a session may be long
+        texts.append(text)
+        if any(whole in squeeze(text) for whole in wholes):
+            return
+    joined = squeeze("".join(reversed(texts)))
+    if any(whole in joined for whole in wholes):
+        return
+    piece = max((text for text in texts if squeeze(text) in wholes[-1]), key=len, default="")
+    if is_asked(said) and piece.strip() and len(piece) < len(said) * _SHORT:
+        text = f"{first.called.key}: the reply of turn {before.number} of {before.session} "
+        text += changed_to(said, piece)
+        yield Finding("history_faithful.cut_reply", text, (before.opened_n, first.n))
+
+
+def _changed(before: Turn, first: Exchange, said: str) -> str:
+    """How a reply stands where it belongs, behind the last request of its turn; "" if it does not
+    stand there."""
+    new = first.node.tail(before.main[-1].node) if before.main else ()
+    held = next((n.message.text for n in new if n.side == "assistant"), "")
+    begins = shared(said, held) >= _BEGINNING
+    return changed_to(said, held) if begins or (held.strip() and is_changed(said, held)) else ""
 
 
 def _message(came: _Came, trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:

@@ -292,7 +292,8 @@ def run(history: History) -> Iterator[Finding]:
     for rule, text, names, field in wanting:
         for name in names:
             cause = Cause(**{field: name} if field else {})
-            said = f"{text}: {name}{unmet_faults.what_came(history.trace, cause.fault)}"
+            why = unmet_faults.unoffered(history.trace) if rule == "unplayed_turn" else ""
+            said = f"{text}: {name}{why}{unmet_faults.what_came(history.trace, cause.fault)}"
             yield Finding(f"run.{rule}", said, (ended.n,), cause=cause)
 
 

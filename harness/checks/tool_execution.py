@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from functools import cache
 from itertools import chain, pairwise
 from typing import Any, TypeAlias
@@ -19,7 +17,20 @@ from harness.checks.evidence.excuses import (
     OVERFLOW_BETWEEN,
     Case,
 )
-from harness.checks.evidence.tool_inputs import differing_names, is_empty, plain, same_input
+from harness.checks.evidence.kept_calls import (
+    alteration,
+    has_another_name,
+    is_another,
+    named,
+    same_values,
+)
+from harness.checks.evidence.tool_inputs import (
+    differing_names,
+    is_empty,
+    plain,
+    readings,
+    same_input,
+)
 from harness.checks.evidence.turn_outcomes import CUT_STOPS, is_unsaid
 from harness.core.history.events import Effected
 from harness.core.history.exchanges import Ask, Exchange, Execution, Node
@@ -173,20 +184,9 @@ def _is_said(ran: Json, said: Json, schema: dict[str, Json]) -> bool:
     """Whether a tool ran with the input of an answer, as the schema reads it."""
     if ran is said:  # a recording has one of them
         return True
-    if canonical(plain(ran)) in (found := _readings(said)):
+    if canonical(plain(ran)) in (found := readings(said)):
         return True
     return any(same_input(value, plain(ran), schema) for value in found.values())
-
-
-def _readings(value: Json) -> dict[str, Json]:
-    """The input as the answer gives it, and as Python reads a text that strict readers refuse.
-    `NaN` is not JSON, but some clients accept it."""
-    found = {canonical(plain(value)): plain(value)}
-    if isinstance(value, str):
-        with suppress(ValueError, RecursionError):
-            read = plain(json.loads(value))
-            found[canonical(read)] = read
-    return found
 
 
 @needs("tool", told_by="run", place=310)
@@ -276,12 +276,13 @@ def calls_handled(history: History) -> Iterator[Finding | Case]:
     `dropped`: a call did not run, and the next request of its turn holds other calls of the answer,
     or its words, without this call. So the model cannot know that it did not run. `misread`: a call
     did not run, and the next request holds it with another input than the model gave. `rewritten`:
-    the same of a call that ran, or it stands there as another call of the answer.
+    the same of a call that ran, or it stands there as another call of the answer. `altered`: a call
+    that ran stands there without a part of its input, with another text, or under another name.
 
     Not a finding: an answer left out as a whole and asked for again, or cut; a call with an
     unreadable input, or of a tool not offered; an equal call that is kept; a call that is told in
-    words; an input with a default filled in or a value converted; what a compaction, a kill or a
-    request over the window took out.
+    words; an input with a default filled in or a value converted; a long input that is shortened,
+    or a secret that is taken out; what a compaction, a kill or a request over the window took out.
 
     Clients mix the pieces of calls, and loops run the first call alone. To fix it, join the pieces
     of a call by its index. Send each call of an answer back, with its result or an error.
@@ -292,24 +293,25 @@ def calls_handled(history: History) -> Iterator[Finding | Case]:
             if exchange.reply is None or not exchange.succeeded or exchange.stop in CUT_STOPS:
                 continue
             unrun = _unrun(history.trace, turn, exchange, later)
-            for ask, rule in chain(unrun, _rewritten(history.trace, turn, exchange, later)):
+            for ask, rule, how in chain(unrun, _rewritten(history.trace, turn, exchange, later)):
                 text = f"{later.called.key}: the call of {ask.use.name} in {exchange.called.key} "
-                text += _UNRUN[rule]
+                text += f"{_HANDLED[rule]} {how}".rstrip()
                 events, cause = (exchange.n, later.n), Cause(tool=ask.use.name)
                 found = Finding(f"calls_handled.{rule}", text, events, cause=cause)
                 yield Case("unrun", [found], turn, later.n, exchange.n)
 
 
-_UNRUN = {
+_HANDLED = {
     "dropped": "is neither run nor refused, and is missing",
     "misread": "did not run, and stands there with another input than the model gave",
     "rewritten": "ran, and stands there as another call, or with another input than the model gave",
+    "altered": "ran, and stands there",
 }
 
 
 def _unrun(
     trace: Trace, turn: Turn, exchange: Exchange, later: Exchange
-) -> Iterator[tuple[Ask, str]]:
+) -> Iterator[tuple[Ask, str, str]]:
     """Yield the calls of an answer that did not run, each with the rule that it breaks.
 
     A request that holds no part of the answer has left it out as a whole.
@@ -320,31 +322,30 @@ def _unrun(
     new = [n.message for n in _beyond(later.node, exchange.node) if n.side == "assistant"]
     held = [use for message in new for use in message.tool_uses]
     inputs = {use.id: use for use in held if use.id}
-    calls = set(map(_named, held))
+    calls = set(map(named, held))
     given = [(use.id, use.input) for use in exchange.reply.tool_uses]
     words, said = "\n".join(message.text for message in new), exchange.reply.text
-    is_part = bool(calls.intersection(map(_named, exchange.reply.tool_uses)))
+    is_part = bool(calls.intersection(map(named, exchange.reply.tool_uses)))
     is_part = is_part or (is_asked(said) and not lost_parts(said, words))
     for ask in asks:
         use, schema = ask.use, trace.schema(exchange, ask.use.name)
-        if not schema or not isinstance(use.input, dict) or _named(use) in calls:
+        if not schema or not isinstance(use.input, dict) or named(use) in calls:
             continue
         if found := inputs.get(use.id):
-            sent = _readings(found.input).values()  # Chat keeps the arguments as text
+            sent = readings(found.input).values()  # Chat keeps the arguments as text
             said_here = [input for id, input in given if id == use.id]
             is_said = any(_is_said(i, value, schema) for i in sent for value in said_here)
             if found.name == use.name and not is_said:
-                yield ask, "misread"
+                yield ask, "misread", ""
         elif is_part and use.name not in words:
-            yield ask, "dropped"
+            yield ask, "dropped", ""
 
 
 def _rewritten(
     trace: Trace, turn: Turn, exchange: Exchange, later: Exchange
-) -> Iterator[tuple[Ask, str]]:
-    """Yield the calls that ran with the input of the answer, and that the next request holds with
-    other values under the same names. A long input may be shortened, and a secret taken out: so a
-    text is not compared."""
+) -> Iterator[tuple[Ask, str, str]]:
+    """Yield the calls that ran as the model gave them, and that the next request holds as something
+    else. Beside each stand the rule and how the request holds it."""
     asks = [ask for ask in turn.asks if ask.exchange is exchange]
     if all(ask.execution is None for ask in asks):
         return
@@ -356,14 +357,19 @@ def _rewritten(
         found = sent.get(use.id) if ids[use.id] == 1 else None
         if run is None or found is None:
             continue
-        if _is_another(found, use, asks):
-            yield ask, "rewritten"
+        others = (other.use for other in asks)
+        if is_another(found, use, others):
+            yield ask, "rewritten", ""
+        elif has_another_name(found, use) and later.called.provider == exchange.called.provider:
+            yield ask, "altered", f"as a call of {found.name}"
         schema = trace.schema(exchange, use.name)
         if found.name != use.name or not _is_said(run.request.input, use.input, schema):
             continue  # `args_complete` says so
-        forms = [form for form in _readings(found.input).values() if isinstance(form, dict)]
-        if forms and not any(_same_values(form, use.input) for form in forms):
-            yield ask, "rewritten"
+        forms = [form for form in readings(found.input).values() if isinstance(form, dict)]
+        if forms and not any(same_values(form, plain(use.input)) for form in forms):
+            yield ask, "rewritten", ""
+        elif forms and all(words := [alteration(form, use.input, schema) for form in forms]):
+            yield ask, "altered", words[-1]
 
 
 def _beyond(node: Node, other: Node) -> tuple[Node, ...]:
@@ -373,22 +379,3 @@ def _beyond(node: Node, other: Node) -> tuple[Node, ...]:
     while one is not two and one.parent is not None and two.parent is not None:
         one, two = one.parent, two.parent
     return node.tail(one)
-
-
-def _is_another(held: ToolUse, use: ToolUse, asks: list[Ask]) -> bool:
-    """Whether a call stands there with the tool and the input of another one of its answer."""
-    forms = {(held.name, form) for form in _readings(held.input)}
-    return _named(use) not in forms and any(_named(ask.use) in forms for ask in asks)
-
-
-def _same_values(held: dict[str, Json], said: Json) -> bool:
-    """Whether an input has the values of another one, its texts apart; also one of other names."""
-    if not isinstance(said, dict) or held.keys() != said.keys():
-        return True
-    pairs = ((held[name], said[name]) for name in held)
-    bare = [pair for pair in pairs if not any(isinstance(value, str) for value in pair)]
-    return all(canonical(plain(a)) == canonical(plain(b)) or a == b for a, b in bare)
-
-
-def _named(use: ToolUse) -> tuple[str, str]:
-    return use.name, canonical(plain(use.input))

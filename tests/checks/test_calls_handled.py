@@ -6,12 +6,14 @@ import pytest
 
 from harness.checks.message_delivery import inbound_exactly_once
 from harness.checks.tool_execution import calls_handled
+from harness.core.history.history import History
 from harness.core.values.messages import (
     Message,
     Text,
     ToolResult,
     ToolUse,
     assistant,
+    canonical,
     results,
     user,
 )
@@ -82,7 +84,7 @@ def test_a_call_that_did_not_run_stands_there_as_the_model_gave_it() -> None:
         ({"path": "b", "n": 2**53 + 1}, []),
         ({"n": 2**53 + 1, "path": "[shortened]"}, []),
         ({"n": "[cleared]", "path": "b"}, []),
-        ({}, []),
+        ({}, ["calls_handled.altered"]),
         (f'{{"n": {2**53 + 1}, "path": "b"}}', []),
         (f'{{"n": {2**53}, "path": "b"}}', ["calls_handled.rewritten"]),
     ],
@@ -101,7 +103,7 @@ def test_a_call_that_ran_stands_there_with_its_numbers(held: object, found: list
         (use("read", {"path": "b"}, id="t1"), ["calls_handled.rewritten"]),
         (use("write", {"path": "a"}, id="t1"), []),
         (use("write", {"path": "[shortened]"}, id="t1"), []),
-        (use("read", {"path": "a"}, id="t1"), []),
+        (use("read", {"path": "a"}, id="t1"), ["calls_handled.altered"]),
     ],
 )
 def test_a_call_that_ran_does_not_stand_there_as_another_one(
@@ -112,6 +114,59 @@ def test_a_call_that_ran_does_not_stand_there_as_another_one(
     sent = assistant(held, other), results(ToolResult("t1", "written"), ToolResult("t2", "not run"))
     story.reply("done", messages=[user("go"), *sent])
     assert codes(calls_handled(story.final().end())) == found
+
+
+_SAID = {
+    "path": "/srv/main.py", "count": 7, "id": "00042", "api_key": "k1", "flag": False,
+    "deep": {"tags": ["red", "green"], "note": "a <b>"}, "body": "x = 1\n" * 300,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("held", "how"),
+    [
+        ({}, "with an empty input"),
+        ({"input": canonical(_SAID)}, 'without its "path" and "count" and "id" and "deep"'),
+        (_SAID | {"path": "main.py"}, 'with "path" as "main.py" where the model gave "/srv/main'),
+        (_SAID | {"id": 42}, 'with "id" as 42 where the model gave "00042"'),
+        (_SAID | {"deep": {"tags": ["red"], "note": "a <b>"}}, 'with "deep" as {"note":"a <b>"'),
+        (_SAID | {"deep": {"tags": ["red", "green"]}}, 'with "deep" as {"tags":'),
+    ],
+)
+def test_a_call_that_ran_stands_there_with_its_whole_input(held: object, how: str) -> None:
+    (finding,) = calls_handled(_kept_with(held))
+    assert finding.code == "calls_handled.altered"
+    assert f"in main/model#1 ran, and stands there {how}" in finding.message
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        dict(reversed(_SAID.items())),
+        canonical(_SAID),
+        _SAID | {"reason": "the user asked for it"},
+        {name: value for name, value in _SAID.items() if name not in ("api_key", "flag", "body")},
+        _SAID | {"api_key": "k2", "path": "[REDACTED]", "body": ""},
+        _SAID | {"path": "/srv/… (shortened)", "deep": {"note": "a <b>", "tags": "[cleared]"}},
+        _SAID | {"path": " /srv/main.py\u0000", "count": 7.0},
+    ],
+)
+def test_a_call_may_be_written_otherwise_and_lack_what_is_long_or_secret(held: object) -> None:
+    assert codes(calls_handled(_kept_with(held))) == []
+
+
+def test_a_call_may_stand_there_under_a_repaired_name() -> None:
+    for name in ("mcp__files__write", "Write"):
+        assert codes(calls_handled(_kept_with(_SAID, name))) == []
+    (finding,) = calls_handled(_kept_with(_SAID, "tool"))
+    assert finding.message.endswith("ran, and stands there as a call of tool")
+
+
+def _kept_with(held: object, name: str = "write") -> History:
+    call = use("write", _SAID, id="t1")
+    story = Story().turn("go").reply(call).tool("written", input=call.input)
+    sent = assistant(use(name, held, id="t1")), results(ToolResult("t1", "written"))
+    return story.reply("done", messages=[user("go"), *sent]).final().end()
 
 
 def test_a_tool_that_was_not_offered_may_be_dropped() -> None:

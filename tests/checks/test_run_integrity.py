@@ -108,3 +108,17 @@ def test_a_run_that_was_broken_off_is_doubtful() -> None:
     assert list(doubts(_good().history.trace))
     assert list(doubts(History().trace))
     assert not list(doubts(Story(world="recording").history.trace))
+
+
+@pytest.mark.parametrize(
+    ("tools", "told"),
+    [
+        ({"list": {}, "fly": {}, "dig": {}}, "(3 blocks); no request offers fly or dig"),
+        ({"list": {}}, "(3 blocks)"),
+        ({}, "(3 blocks)"),
+    ],
+)
+def test_a_turn_whose_tools_no_request_offers_says_so(tools: dict[str, Any], told: str) -> None:
+    story = Story(settings={"tools": tools}).turn("go").reply("That is all.").final()
+    (finding,) = run(story.end(unplayed=("script turn 1 (3 blocks)",)))
+    assert finding.message == f"never played: script turn 1 {told}"

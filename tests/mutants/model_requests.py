@@ -123,39 +123,6 @@ def keeps_calls_without_their_words(brief: Brief) -> None:
     build(brief, model=CallsAlone(standard_model(brief))).run()
 
 
-class Rounding(SecondModel):
-    """Reads the numbers of its own calls as floats."""
-
-    def query(self, query: Query, show: Show = None) -> ModelAnswer:
-        """The answer to a request whose calls hold rounded numbers."""
-        messages = tuple(map(_rounded, query.messages))
-        return super().query(msgspec.structs.replace(query, messages=messages), show)
-
-
-def _rounded(message: Message) -> Message:
-    def read(block: Block) -> Block:
-        if not isinstance(block, ToolUse):
-            return block
-        given = json.loads(json.dumps(block.input), parse_int=lambda digits: int(float(digits)))
-        return msgspec.structs.replace(block, input=given)
-
-    return msgspec.structs.replace(message, blocks=tuple(map(read, message.blocks)))
-
-
-@mutant(
-    breaks="model",
-    statement="Numbers of a call are rounded where it is sent again (earendil-works/pi#8943)",
-    scenario="results-that-steer-the-program/an-account-above-two-to-the-53rd",
-    killed_by="calls_handled.rewritten",
-)
-def rounds_its_own_calls(brief: Brief) -> None:
-    """The tool gets the number of the model, and the history says another one.
-
-    The reference agent that writes its calls by floats.
-    """
-    build_with(Rounding, brief)
-
-
 @mutant(
     breaks="model",
     statement="A memory of the users is shown to all of them (seed 14)",

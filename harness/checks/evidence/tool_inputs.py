@@ -29,6 +29,17 @@ def is_empty(value: Json) -> bool:
     return plain(value) == {} or (isinstance(value, dict) and set(value) == {_UNPARSED})
 
 
+def readings(value: Json) -> dict[str, Json]:
+    """The input as the answer gives it, and as Python reads a text that strict readers refuse.
+    `NaN` is not JSON, but some clients accept it."""
+    found = {canonical(plain(value)): plain(value)}
+    if isinstance(value, str):
+        with suppress(ValueError, RecursionError):
+            read = plain(json.loads(value))
+            found[canonical(read)] = read
+    return found
+
+
 _HALF = re.compile("[\ud800-\udfff]|\\\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 """Half of a surrogate pair, raw or as a history keeps it. No UTF-8 can carry it, so an agent takes
 it out or puts a mark in its place."""

@@ -100,3 +100,10 @@ def given_up(trace: Trace) -> str:
         if turn.endings and all(e is None or e.content != last.content for e in earlier):
             return f"{last.called.key} failed in passing, and is not tried again: "
     return ""
+
+
+def unoffered(trace: Trace) -> str:
+    """Which tools of the run no request offers, in words: the model calls no other ones."""
+    offered, tools = trace.offered, trace.settings.get("tools", {})
+    lacks = [name for name in tools if not any(other.endswith(name) for other in offered)]
+    return f"; no request offers {' or '.join(lacks)}" if lacks and offered else ""
