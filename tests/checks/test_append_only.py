@@ -45,6 +45,18 @@ def test_an_old_message_that_is_cut_is_told_as_that() -> None:
     assert "it is cut, and its last 11 of 22 characters are gone" in finding.message
 
 
+def test_what_changes_beside_equal_words_is_named() -> None:
+    call, failed = assistant(use("list", id="t1")), results(ToolResult("t1", "no", is_error=True))
+    rest = [assistant("x"), user("b")]
+    whole = [user("a"), call, failed, *rest]
+    told = [*whole[:2], results(ToolResult("t1", "no")), *rest]
+    (finding,) = append_only_prefix(_asked(whole, told).end())
+    assert 'differs: is_error of its result was "True", and is "False"' in finding.message
+    renamed = assistant(use("list", id="t2")), results(ToolResult("t2", "no"))
+    (finding,) = append_only_prefix(_asked(whole, [user("a"), *renamed, *rest]).end())
+    assert 'differs: id of its call was "t1", and is "t2"' in finding.message
+
+
 def test_a_beginning_that_gets_shorter_is_reported() -> None:
     story = _asked([user("a"), assistant("x"), user("b")], [user("b")])
     assert codes(append_only_prefix(story.end())) == ["append_only_prefix.messages"]

@@ -29,6 +29,7 @@ from harness.core.values.messages import (
     Message,
     Opaque,
     Text,
+    Thinking,
     ToolResult,
     ToolUse,
     canonical,
@@ -110,7 +111,23 @@ def plain_words(message: Message) -> str:
 def _other_words(old: Message, new: Message) -> str:
     """What a message said before, and what it says now."""
     was, now = plain_words(old), plain_words(new)
-    return f": it {changed_to(was, now)}" if was != now else ""
+    return f": it {changed_to(was, now)}" if was != now else _other_marks(old, new)
+
+
+def _other_marks(old: Message, new: Message) -> str:
+    """What stands otherwise beside equal words, such as the id of a call or the mark of an error;
+    only the first such field is named."""
+    for one, other in zip(old.blocks, new.blocks, strict=False):
+        fields = one.__struct_fields__ if type(one) is type(other) else ()
+        for name in fields:
+            if (was := getattr(one, name)) != (now := getattr(other, name)):
+                shown = (canonical(abridged(str(value), _SHOWN)) for value in (was, now))
+                kind = _KINDS.get(type(one), "block")
+                return ": {} of its {} was {}, and is {}".format(name, kind, *shown)
+    return ""
+
+
+_KINDS = {Text: "text", ToolUse: "call", ToolResult: "result", Thinking: "thought"}
 
 
 def changed_to(was: str, now: str) -> str:
