@@ -251,7 +251,7 @@ class _Uncopied(dict[str, Json]):
     breaks="tools",
     statement="A tool changes the input that it is given, and with it the history (fault X14)",
     scenario="input-to-the-letter/changed-by-the-tool",
-    killed_by="append_only_prefix.messages",
+    killed_by="calls_handled.altered",
 )
 def tools_change_the_history(brief: Brief) -> None:
     """The model reads that it asked for what the tool has made of its call.
