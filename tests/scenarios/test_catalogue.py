@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec import UNSET
 
 from harness.catalogue import INCIDENTS
 from harness.core.scenario.scenario import Scenario
@@ -15,6 +16,7 @@ from harness.core.values.draws import Draws
 from harness.core.values.messages import ToolSpec, ToolUse
 from harness.doctor.probe import FOLDER as PROBES
 from harness.files import find_scenarios
+from harness.runner.session_seed import seed_messages
 from harness.runner.tool_offers import misfit
 from tests.scenarios.all_runs import SCENARIOS, all_runs, runs_of
 
@@ -86,3 +88,19 @@ def test_no_two_runs_are_alike() -> None:
         if other != scenario.run_name:
             alike.append((other, scenario.run_name))
     assert alike == []
+
+
+@pytest.mark.parametrize("path", find_scenarios([SCENARIOS]), ids=lambda path: path.stem)
+def test_what_heals_is_hurt_and_used_again(path: Path) -> None:
+    """Without that the check is not asked, and the run of an agent without our store is in doubt."""
+    for scenario in runs_of(path):
+        if "session_heals" in scenario.expect.must:
+            assert has_a_fault(scenario), scenario.run_name
+            assert len(scenario.inbox) > 1 or seed_messages(scenario), scenario.run_name
+
+
+def has_a_fault(scenario: Scenario) -> bool:
+    turns = [turn for tool in scenario.tools.values() for turn in tool.script]
+    fails = any(turn.ok is UNSET or turn.hang for turn in turns)
+    taken_back = any(item.kind != "message" for item in scenario.inbox)
+    return bool(scenario.faults or fails or taken_back or seed_messages(scenario))
