@@ -13,11 +13,13 @@ import asyncio
 import base64
 import copy
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from harness.adapters.shared.framework_agent import (
+    NOT_RUN,
+    SESSION,
     FrameworkAgent,
     adapted,
     answer_of,
@@ -29,6 +31,7 @@ from harness.adapters.shared.framework_agent import (
     wire_of_class,
     with_pictures,
 )
+from harness.adapters.shared.sub_agents import Task
 from harness.core.values.brief import ToolError
 from harness.core.values.messages import Block, Message, Opaque, Text, ToolResult, ToolUse
 
@@ -44,12 +47,16 @@ class AdkError(Exception):
 
 
 def google_adk(
-    agent: Any, service: Callable[[Path], Any] | None = None, **settings: Any
+    agent: Any,
+    service: Callable[[Path], Any] | None = None,
+    helper: Any = None,
+    **settings: Any,
 ) -> FrameworkAgent:
     """An agent or an App of google-adk; `settings` are of the RunConfig, as in `max_llm_calls=5`.
 
     `service` makes the session service of a folder, as in
-    `lambda folder: SqliteSessionService(str(folder / "adk.db"))`.
+    `lambda folder: SqliteSessionService(str(folder / "adk.db"))`. `helper` is an agent that the
+    tool `task` runs.
     """
     is_app = hasattr(agent, "events_compaction_config")
     wire = _wire_of((agent.root_agent if is_app else agent).model)
@@ -60,17 +67,23 @@ def google_adk(
         from google.adk.platform.time import set_time_provider
         from google.adk.sessions import InMemorySessionService
 
+        def alone(child: Any) -> Any:
+            app = _app_of(child, App(name="task", root_agent=helper))
+            return Chat(child, app, InMemorySessionService(), [], {}).answer
+
         kept = service(Path(brief.session_dir)) if service else InMemorySessionService()
         past = seed_of(brief) if service else []
         app = agent if is_app else App(name="app", root_agent=agent)
         set_time_provider(_later_each_time())
-        chat = Chat(brief, _app_of(brief, app), kept, past, settings)
-        kinds = (AdkError, LlmCallsLimitExceededError, api_error(brief.wire))
-        await converse(brief, chat.answer, sorry_for(*kinds))
+        sorry = sorry_for(AdkError, LlmCallsLimitExceededError, api_error(brief.wire))
+        more = [Task(brief, alone, sorry)] if helper else []
+        chat = Chat(brief, _app_of(brief, app, more), kept, past, settings)
+        await converse(brief, chat.answer, sorry)
 
     own = agent.events_compaction_config if is_app else None
     at = own and (own.token_threshold or 0)
-    return adapted("google_adk", play, service, wire, cancels=True, compacts=at)
+    helps = bool(helper)
+    return adapted("google_adk", play, service, wire, cancels=True, compacts=at, helps=helps)
 
 
 def _later_each_time() -> Callable[[], float]:
@@ -233,10 +246,10 @@ def _wire_of(model: Any) -> str:
     return wire_of_class(model, _CLASSES)
 
 
-def _app_of(brief: Any, app: Any) -> Any:
+def _app_of(brief: Any, app: Any, more: Sequence[Any] = ()) -> Any:
     """A copy of the App. The framework writes into its settings of compaction, so each run has its
     own."""
-    given = {"root_agent": _with_model(app.root_agent, brief)}
+    given = {"root_agent": _with_model(app.root_agent, brief, more)}
     if own := app.events_compaction_config:
         made = copy.copy(own.summarizer)
         if llm := getattr(made, "_llm", None):
@@ -245,10 +258,10 @@ def _app_of(brief: Any, app: Any) -> Any:
     return app.model_copy(update=given)
 
 
-def _with_model(agent: Any, brief: Any) -> Any:
-    """A copy of the agent with the tools of the scenario. Each agent of it has a client of the
-    brief."""
-    made = agent.clone(update={"tools": [_tool(tool) for tool in brief.tools]})
+def _with_model(agent: Any, brief: Any, more: Sequence[Any]) -> Any:
+    """A copy of the agent with the tools of the scenario and `more`. Each agent of it has a client
+    of the brief."""
+    made = agent.clone(update={"tools": [_tool(brief, tool) for tool in (*brief.tools, *more)]})
     todo = [made]
     for each in todo:
         todo += each.sub_agents
@@ -271,7 +284,7 @@ def _model(brief: Any, own: Any) -> Any:
     return AnthropicLlm(model=name, client=client)
 
 
-def _tool(tool: Any) -> Any:
+def _tool(brief: Any, tool: Any) -> Any:
     """A tool of the scenario; it asks for a confirmation as the framework's own tools do."""
     from google.adk.tools import BaseTool
     from google.genai import types
@@ -295,8 +308,12 @@ def _tool(tool: Any) -> Any:
                     return {"error": "This tool call requires confirmation."}
                 if not tool_context.tool_confirmation.confirmed:
                     return {"error": "This tool call is rejected."}
+            id = tool_context.function_call_id or ""
             try:
-                said = answer_of(tool, args, tool_context.function_call_id or "")
+                if brief.cancelled(SESSION.get()):
+                    raise ToolError(NOT_RUN)
+                is_task = isinstance(tool, Task)
+                said = await tool.answer(args, id) if is_task else answer_of(tool, args, id)
             except ToolError as error:
                 return {"error": str(error)}
             return said if isinstance(said, dict) else {"result": with_pictures(said, picture)}

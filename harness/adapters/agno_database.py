@@ -12,7 +12,7 @@ from __future__ import annotations
 import base64
 import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from harness.adapters.shared.framework_agent import (
     wire_of_class,
     with_pictures,
 )
+from harness.adapters.shared.sub_agents import Task
 from harness.core.values.messages import Message, Opaque, Text, ToolResult, ToolUse
 
 _MODELS = {
@@ -44,12 +45,16 @@ class RunFailed(Exception):
 
 
 def agno(
-    agent: Any, database: Callable[[Path], Any] | None = None, **settings: Any
+    agent: Any,
+    database: Callable[[Path], Any] | None = None,
+    helper: Any = None,
+    **settings: Any,
 ) -> FrameworkAgent:
     """An Agent of agno; `settings` go to each call of it, as in `dependencies={...}`.
 
     `database` makes the database of a folder, as in
-    `lambda folder: SqliteDb(db_file=str(folder / "agno.db"))`.
+    `lambda folder: SqliteDb(db_file=str(folder / "agno.db"))`. `helper` is an Agent that the tool
+    `task` runs.
     """
     wire = wire_of_class(agent.model, _CLASSES)
     compaction = getattr(agent, "compaction", None)
@@ -57,16 +62,27 @@ def agno(
     async def play(brief: Any) -> None:
         from agno.db.in_memory import InMemoryDb
 
-        kept = database(Path(brief.session_dir)) if database else InMemoryDb()
-        own = {"model": _model(brief, agent.model), "db": kept, "telemetry": False}
-        own |= {"compaction": _compaction(brief, compaction)}
-        bot = agent.deep_copy(update={**own, "tools": [_tool(brief, t) for t in brief.tools]})
+        def alone(child: Any) -> Any:
+            return Chat(child, _bot(child, helper, InMemoryDb()), [], {}).answer
+
+        kept, sorry = database(Path(brief.session_dir)) if database else None, sorry_for(RunFailed)
+        more = [Task(brief, alone, sorry)] if helper else []
+        bot = _bot(brief, agent, kept or InMemoryDb(), more)
         past = seed_of(brief) if database else []
-        await converse(brief, Chat(brief, bot, past, settings).answer, sorry_for(RunFailed))
+        await converse(brief, Chat(brief, bot, past, settings).answer, sorry)
 
     at = getattr(compaction, "compact_at_tokens", 0) or 0
     compacts = at if compaction else None
-    return adapted("agno", play, database, wire, cancels=True, compacts=compacts)
+    helps = bool(helper)
+    return adapted("agno", play, database, wire, cancels=True, compacts=compacts, helps=helps)
+
+
+def _bot(brief: Any, own: Any, kept: Any, more: Sequence[Any] = ()) -> Any:
+    """A copy of the Agent with the tools of the scenario and `more`, and a model of the brief."""
+    given = {"model": _model(brief, own.model), "db": kept, "telemetry": False}
+    given |= {"compaction": _compaction(brief, getattr(own, "compaction", None))}
+    tools = [_tool(brief, tool) for tool in (*brief.tools, *more)]
+    return own.deep_copy(update={**given, "tools": tools})
 
 
 class Chat:
@@ -225,11 +241,13 @@ def _tool(brief: Any, tool: Any) -> Any:
     def picture(data: bytes, kind: str) -> Any:
         return Image(content=data, mime_type=kind)
 
-    def run(fc: Any, _agno_run_context: Any = None, **given: Any) -> Any:
-        context = _agno_run_context
+    def go_on(context: Any) -> None:
         if brief.cancelled(context.session_id):
             Agent.cancel_run(context.run_id)
             raise RunCancelledException("The user has cancelled the turn.")
+
+    def run(fc: Any, _agno_run_context: Any = None, **given: Any) -> Any:
+        go_on(_agno_run_context)
         answer = answer_of(tool, given, fc.call_id or "")
         said = with_pictures(answer, picture)
         if said is answer:
@@ -238,11 +256,18 @@ def _tool(brief: Any, tool: Any) -> Any:
         words = [each for each in said if isinstance(each, str)]
         return ToolResult(content="\n".join(words), images=images)
 
+    async def delegate(fc: Any, _agno_run_context: Any = None, **given: Any) -> Any:
+        go_on(_agno_run_context)
+        try:
+            return await tool.answer(given, fc.call_id or "")
+        finally:
+            go_on(_agno_run_context)
+
     return Function(
         name=tool.name,
         description=tool.description,
         parameters=tool.input_schema,
-        entrypoint=run,
+        entrypoint=delegate if isinstance(tool, Task) else run,
         skip_entrypoint_processing=True,
         requires_confirmation=tool.needs_approval or None,
     )

@@ -11,13 +11,14 @@ from __future__ import annotations
 import base64
 import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from harness.adapters.shared.framework_agent import (
     NOT_RUN,
+    SESSION,
     FrameworkAgent,
     TurnCancelled,
     adapted,
@@ -29,11 +30,11 @@ from harness.adapters.shared.framework_agent import (
     wire_of_class,
     with_pictures,
 )
+from harness.adapters.shared.sub_agents import Task
 from harness.core.values.brief import ToolError
 from harness.core.values.messages import Block, Message, Opaque, Text, ToolResult, ToolUse
 
 _CALL: ContextVar[str] = ContextVar("call", default="")
-_SESSION: ContextVar[str] = ContextVar("session", default="main")
 
 _CLIENTS = {
     "openai-chat": "OpenAIChatCompletionClient",
@@ -45,12 +46,14 @@ def agent_framework(
     agent: Any,
     sessions: Callable[[Path], Any] | None = None,
     history: Callable[[Path], Any] | None = None,
+    helper: Any = None,
     **settings: Any,
 ) -> FrameworkAgent:
     """An agent of agent-framework; `settings` go to each `agent.run`, as in `options=...`.
 
     `sessions` makes the SessionStore of a folder, as in `lambda folder: FileSessionStore(folder)`,
     and `history` a HistoryProvider. Without the first an open question does not outlive a kill.
+    `helper` is an agent that the tool `task` runs.
     """
     wire = _wire_of(getattr(agent, "client", None))
     persists = bool(sessions or history)
@@ -62,12 +65,19 @@ def agent_framework(
         folder = Path(brief.session_dir)
         kept = history(folder) if history else InMemoryHistoryProvider()
         store = sessions(folder) if sessions else None
-        bot = _agent_of(brief, agent, kept)
+
+        def alone(child: Any) -> Any:
+            own = InMemoryHistoryProvider()
+            return Chat(child, _agent_of(child, helper, own), (own, None), [], {}).answer
+
+        sorry = sorry_for(AgentFrameworkException)
+        bot = _agent_of(brief, agent, kept, [Task(brief, alone, sorry)] if helper else [])
         past = seed_of(brief) if persists else []
         chat = Chat(brief, bot, (kept, store), past, settings)
-        await converse(brief, chat.answer, sorry_for(AgentFrameworkException))
+        await converse(brief, chat.answer, sorry)
 
-    return adapted("agent_framework", play, persists, wire, cancels=True)
+    helps = bool(helper)
+    return adapted("agent_framework", play, persists, wire, cancels=True, helps=helps)
 
 
 class Chat:
@@ -91,7 +101,7 @@ class Chat:
         self._sessions: dict[str, Any] = {}
 
         async def until_cancelled(_: Any, call_next: Any) -> None:
-            if brief.cancelled(_SESSION.get()):
+            if brief.cancelled(SESSION.get()):
                 raise TurnCancelled
             await call_next()
 
@@ -102,7 +112,6 @@ class Chat:
         """The words for a message; None for a turn that the user has cancelled."""
         from agent_framework import Message as Row
 
-        _SESSION.set(message.session)
         rows = await self._began(message.session)
         # A question stays open over a kill, where the message is stored, and over a cancel.
         words = [] if _holds(rows, message.id) and _open(rows) else [message.text]
@@ -131,7 +140,7 @@ class Chat:
         return list(rows)
 
     async def _run(self, given: Any) -> Any:
-        session = self._sessions[_SESSION.get()]
+        session = self._sessions[SESSION.get()]
         named = {**self._settings, "session": session}
         if self._brief.options.get("stream"):
             stream = self._bot.run(given, stream=True, **named)
@@ -141,14 +150,14 @@ class Chat:
         else:
             result = await self._bot.run(given, **named)
         if self._store:
-            await self._store.set(_SESSION.get(), session)
+            await self._store.set(SESSION.get(), session)
         return result
 
     async def _asked(self, request: Any) -> Any:
         """What the user says to a request, as the framework takes it: a yes or a no."""
         call = request.function_call
         shown = call.parse_arguments()
-        where = {"id": call.call_id, "session": _SESSION.get()}
+        where = {"id": call.call_id, "session": SESSION.get()}
         is_meant = await may_run(self._brief, call.name, shown, **where)
         return request.to_function_approval_response(is_meant)
 
@@ -197,14 +206,16 @@ def _wire_of(client: Any) -> str:
     return wire_of_class(client, _CLIENTS)
 
 
-def _agent_of(brief: Any, own: Any, history: Any) -> Any:
-    """A copy of the agent with the tools of the scenario, a client of the brief and the history."""
+def _agent_of(brief: Any, own: Any, history: Any, more: Sequence[Any] = ()) -> Any:
+    """A copy of the agent with the tools of the scenario and `more`, a client of the brief and the
+    history."""
     from agent_framework import HistoryProvider
 
     made = copy.copy(own)
     made.client = _client(brief, own.client)
     made.mcp_tools = []
-    made.default_options = {**own.default_options, "tools": [_tool(brief, t) for t in brief.tools]}
+    tools = [_tool(brief, tool) for tool in (*brief.tools, *more)]
+    made.default_options = {**own.default_options, "tools": tools}
     others = [each for each in own.context_providers if not isinstance(each, HistoryProvider)]
     made.context_providers = [*others, history]
     return made
@@ -232,8 +243,10 @@ def _tool(brief: Any, tool: Any) -> Any:
             return await super().invoke(tool_call_id=tool_call_id, **given)
 
     async def run(**given: Any) -> Any:
-        if brief.cancelled(_SESSION.get()):
+        if brief.cancelled(SESSION.get()):
             raise ToolError(NOT_RUN)
+        if isinstance(tool, Task):
+            return await tool.answer(given, _CALL.get())
         answer = answer_of(tool, given, _CALL.get())
         return with_pictures(answer, Content.from_data, Content.from_text)
 

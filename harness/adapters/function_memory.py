@@ -13,12 +13,13 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from harness.adapters.shared.framework_agent import (
     NOT_RUN,
+    SESSION,
     FrameworkAgent,
     adapted,
     answer_of,
@@ -32,6 +33,7 @@ from harness.adapters.shared.framework_agent import (
     wire_of_class,
     with_pictures,
 )
+from harness.adapters.shared.sub_agents import Task
 from harness.core.values.brief import ToolError
 from harness.core.values.messages import Block, Message, Opaque, Text, ToolResult, ToolUse
 
@@ -39,22 +41,31 @@ _CLASSES = {"openai-chat": "OpenAI"}
 
 
 def llama_index(
-    agent: Any, memory: Callable[[str, Path], Any] | None = None, **settings: Any
+    agent: Any,
+    memory: Callable[[str, Path], Any] | None = None,
+    helper: Any = None,
+    **settings: Any,
 ) -> FrameworkAgent:
     """A FunctionAgent of LlamaIndex; `settings` go to each run of it, as in `max_iterations=9`.
 
     `memory` makes the memory of a session in a folder, as in `lambda name, folder:
     Memory.from_defaults(name, async_database_uri=f"sqlite+aiosqlite:///{folder}/memory.db")`.
+    `helper` is an agent that the tool `task` runs.
     """
     wire = wire_of_class(getattr(agent, "llm", None), _CLASSES)
 
     async def play(brief: Any) -> None:
         from llama_index.core.workflow.errors import WorkflowRuntimeError
 
-        chat = Chat(brief, _agent_of(brief, agent), memory, settings)
-        await converse(brief, chat.answer, sorry_for(WorkflowRuntimeError, api_error(brief.wire)))
+        def alone(child: Any) -> Any:
+            return Chat(child, _agent_of(child, helper), None, {}).answer
 
-    return adapted("llama_index", play, memory, wire, cancels=True, compacts=0 if memory else None)
+        sorry = sorry_for(WorkflowRuntimeError, api_error(brief.wire))
+        bot = _agent_of(brief, agent, [Task(brief, alone, sorry)] if helper else [])
+        await converse(brief, Chat(brief, bot, memory, settings).answer, sorry)
+
+    at, helps = 0 if memory else None, bool(helper)
+    return adapted("llama_index", play, memory, wire, cancels=True, compacts=at, helps=helps)
 
 
 class Chat:
@@ -158,11 +169,12 @@ def _part(block: Block, types: Any) -> Iterator[Any]:
             raise TypeError(f"the past holds a block of the kind {kind}, which no memory takes")
 
 
-def _agent_of(brief: Any, own: Any) -> Any:
-    """An agent with the settings of one, the tools of the scenario and a client of the brief."""
+def _agent_of(brief: Any, own: Any, more: Sequence[Any] = ()) -> Any:
+    """An agent with the settings of one, the tools of the scenario and `more`, and a client of the
+    brief."""
     given = {name: getattr(own, name) for name in type(own).model_fields}
     given["llm"] = _model(brief, own.llm)
-    given["tools"] = [_tool(brief, tool) for tool in brief.tools]
+    given["tools"] = [_tool(brief, tool) for tool in (*brief.tools, *more)]
     given["streaming"] = bool(brief.options.get("stream"))
     return type(own)(**given, timeout=None)
 
@@ -198,8 +210,10 @@ def _tool(brief: Any, tool: Any) -> Any:
             return dict(tool.input_schema)
 
     async def run(**given: Any) -> Any:
-        if brief.cancelled():
+        if brief.cancelled(SESSION.get()):
             raise ToolError(NOT_RUN)
+        if isinstance(tool, Task):
+            return await tool.answer(given)
         return with_pictures(answer_of(tool, given), picture, text)
 
     async def asks(_context: Any, **given: Any) -> Any:

@@ -10,36 +10,27 @@ cancel is seen before each call of a chat model, by a callback, and before each 
 
 from __future__ import annotations
 
-import asyncio
 import inspect
+import random
 import sys
 import uuid
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import cache
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from harness.adapters.shared.framework_agent import (
-    NOT_RUN,
     FrameworkAgent,
     TurnCancelled,
     adapted,
-    answer_of,
-    change_note,
     converse,
     decision_of,
     said_to,
     seed_of,
     sorry_for,
 )
-from harness.core.values.brief import ToolError
+from harness.adapters.shared.graph_tools import ASKS, CANCELLED, offered_tool, tools_in_place
+from harness.adapters.shared.sub_agents import Task
 from harness.core.values.messages import Json, Message, Opaque, Text, ToolResult
-
-_CALL: ContextVar[str] = ContextVar("call", default="")
-_ASKS: ContextVar[bool] = ContextVar("asks", default=False)
-_CANCELLED: ContextVar[Callable[[], bool]] = ContextVar("cancelled", default=lambda: False)
 
 _LIBRARIES = {"langchain_anthropic": "anthropic", "langchain_openai": "openai-chat"}
 """The wire of each library of chat models."""
@@ -52,29 +43,47 @@ _NO_MESSAGES = (
 
 
 def langgraph(
-    graph: Any, config: Mapping[str, Any] | None = None, context: Any = None
+    graph: Any,
+    config: Mapping[str, Any] | None = None,
+    context: Any = None,
+    helper: Callable[..., Any] | None = None,
 ) -> FrameworkAgent:
     """A compiled graph, or a function of a list of tools that returns one; a second parameter of
     the function is the folder for its checkpoints.
 
     `config` is that of each call, as in `{"recursion_limit": 40}`, and so is `context`. Without its
-    own checkpointer a graph is called with all messages of the session.
+    own checkpointer a graph is called with all messages of the session. `helper` makes the graph
+    that the tool `task` calls, of its tools, and the path and headers of its model.
     """
     given = dict(config or {})
     persists = inspect.isroutine(graph) and len(inspect.signature(graph).parameters) > 1
 
     async def play(brief: Any) -> None:
         if inspect.isroutine(graph):
-            tools, folder = [_tool(tool) for tool in brief.tools], Path(brief.session_dir)
+            more = [_task(brief, helper)] if helper else []
+            tools = [offered_tool(tool) for tool in (*brief.tools, *more)]
+            folder = Path(brief.session_dir)
             made = graph(tools, folder) if persists else graph(tools)
             threads = Threads(brief, made, given, "" if persists else uuid.uuid4().hex)
             await _converse(brief, made, threads, context)
             return
-        with _tools_in_place(graph, brief.tools):
+        with tools_in_place(graph, brief.tools):
             threads = Threads(brief, graph, given, uuid.uuid4().hex)
             await _converse(brief, graph, threads, context)
 
-    return adapted("langgraph", play, persists, *_wires(), cancels=True)
+    helps = bool(helper)
+    return adapted("langgraph", play, persists, *_wires(), cancels=True, helps=helps)
+
+
+def _task(brief: Any, helper: Callable[..., Any]) -> Task:
+    def alone(child: Any) -> Any:
+        tools = [offered_tool(tool) for tool in brief.tools]
+        graph = helper(tools, child.path, child.headers)
+        threads = Threads(child, graph, {}, f"{random.getrandbits(64):016x}")
+        threads.is_sync = True  # as the tool that calls it
+        return _chat(child, graph, threads, None)
+
+    return Task(brief, alone, _sorry)
 
 
 def _wires() -> tuple[str, ...]:
@@ -180,10 +189,21 @@ def _part(block: Text | Opaque) -> dict[str, Json]:
 
 
 async def _converse(brief: Any, graph: Any, threads: Threads, context: Any) -> None:
+    # A provider's library may be imported only in a call, so its errors are looked up after one.
+    await converse(brief, _chat(brief, graph, threads, context), _sorry)
+
+
+def _sorry(error: Exception) -> str | None:
+    return sorry_for(*_failures())(error)
+
+
+def _chat(
+    brief: Any, graph: Any, threads: Threads, context: Any
+) -> Callable[[Any], Awaitable[str | None]]:
+    """What answers a message with calls of a graph."""
     said = _context_of(graph) if context is None else context
     more = {} if said is None else {"context": said}  # older releases of langgraph have none
     histories: dict[str, list[Any]] = {}
-    _ASKS.set(bool(graph.checkpointer))
 
     async def called(message: Any) -> Any:
         """The last state of the calls for a message, with the answers that the user gives."""
@@ -204,7 +224,8 @@ async def _converse(brief: Any, graph: Any, threads: Threads, context: Any) -> N
         return made
 
     async def answer(message: Any) -> str | None:
-        _CANCELLED.set(lambda: bool(brief.cancelled(message.session)))
+        CANCELLED.set(lambda: bool(brief.cancelled(message.session)))
+        ASKS.set(bool(graph.checkpointer))
         try:
             made = await called(message)
         except TurnCancelled:
@@ -214,8 +235,7 @@ async def _converse(brief: Any, graph: Any, threads: Threads, context: Any) -> N
         histories[message.session] = made["messages"]
         return _text(made["messages"][-1])
 
-    # A provider's library may be imported only in a call, so its errors are looked up after one.
-    await converse(brief, answer, lambda error: sorry_for(*_failures())(error))
+    return answer
 
 
 def _until_cancelled(own: Any) -> Any:
@@ -228,7 +248,7 @@ def _until_cancelled(own: Any) -> Any:
         raise_error, run_inline = True, True
 
         def on_chat_model_start(self, *given: Any, **named: Any) -> None:
-            if _CANCELLED.get()():
+            if CANCELLED.get()():
                 raise TurnCancelled
 
     if own is None or isinstance(own, list):
@@ -283,82 +303,3 @@ def _failures() -> tuple[type[Exception], ...]:
         if package in sys.modules:
             found.append(getattr(sys.modules[package], name))
     return tuple(found)
-
-
-@contextmanager
-def _tools_in_place(graph: Any, tools: list[Any]) -> Iterator[None]:
-    """Within, each tool of the scenario runs in place of the graph's tool of its name."""
-    own = [node.bound.tools_by_name for node in graph.nodes.values() if _has_tools(node.bound)]
-    before = [dict(named) for named in own]
-    try:
-        for named in own:
-            named.update({tool.name: _tool(tool) for tool in tools if tool.name in named})
-        yield
-    finally:
-        for named, former in zip(own, before, strict=True):
-            named.update(former)
-
-
-def _has_tools(bound: Any) -> bool:
-    return isinstance(getattr(bound, "tools_by_name", None), dict)
-
-
-def _tool(tool: Any) -> Any:
-    description = tool.description or tool.name
-    return _kind()(
-        name=tool.name, description=description, args_schema=tool.input_schema, inner=tool
-    )
-
-
-@cache
-def _kind() -> Callable[..., Any]:
-    from langchain_core.tools import BaseTool, ToolException
-
-    class OfferedTool(BaseTool):  # type: ignore[misc]
-        """A tool of the brief; the framework tells the id of a call to `arun` and `run` alone."""
-
-        handle_tool_error: Any = True
-        inner: Any = None
-
-        def run(self, tool_input: Any, *args: Any, tool_call_id: Any = None, **rest: Any) -> Any:
-            _CALL.set(tool_call_id or "")
-            return super().run(tool_input, *args, tool_call_id=tool_call_id, **rest)
-
-        async def arun(
-            self, tool_input: Any, *args: Any, tool_call_id: Any = None, **rest: Any
-        ) -> Any:
-            _CALL.set(tool_call_id or "")
-            return await super().arun(tool_input, *args, tool_call_id=tool_call_id, **rest)
-
-        async def _arun(self, **given: Any) -> Any:
-            return await asyncio.to_thread(self._run, **given)
-
-        def _run(self, **given: Any) -> Any:
-            given.pop("run_manager", None)
-            given.pop("config", None)
-            if _CANCELLED.get()():
-                raise ToolException(NOT_RUN)
-            try:
-                return _answer_of(self.inner, given)
-            except ToolError as error:
-                raise ToolException(str(error)) from error
-
-    return OfferedTool
-
-
-def _answer_of(tool: Any, given: dict[str, Any]) -> Any:
-    """What the tool says, once the user has allowed the call. The framework begins the tool again
-    for the answer, and `interrupt` returns it then."""
-    if not (tool.needs_approval and _ASKS.get()):
-        return answer_of(tool, given, _CALL.get())
-    from langgraph.types import interrupt
-
-    said = interrupt({"tool": tool.name, "id": _CALL.get(), "input": given})
-    if "input" not in said:
-        return said["refusal"]
-    answer = answer_of(tool, said["input"], _CALL.get())
-    if not (note := change_note(given, said["input"])):
-        return answer
-    if isinstance(answer, list):
-        return [*answer, {"type": "text", "text": note}]
-    return f"{answer} {note}"

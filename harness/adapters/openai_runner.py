@@ -12,14 +12,14 @@ from __future__ import annotations
 import base64
 import json
 import os
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextvars import ContextVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from harness.adapters.shared.framework_agent import (
     NOT_RUN,
+    SESSION,
     FrameworkAgent,
     TurnCancelled,
     adapted,
@@ -31,31 +31,34 @@ from harness.adapters.shared.framework_agent import (
     sorry_for,
     with_pictures,
 )
+from harness.adapters.shared.sub_agents import Task
 from harness.core.values.brief import ToolError
 from harness.core.values.messages import Block, Json, Message, Opaque, Text, ToolResult, ToolUse
 
 _NAME = "gpt-5"
-_SESSION: ContextVar[str] = ContextVar("session", default="main")
 
 
 def openai_agents(
-    agent: Any, sessions: Callable[[str, Path], Any] | None = None, **settings: Any
+    agent: Any,
+    sessions: Callable[[str, Path], Any] | None = None,
+    helper: Any = None,
+    **settings: Any,
 ) -> FrameworkAgent:
     """An agent of openai-agents; `settings` go to each `Runner.run`, as in `max_turns=5`.
 
     `sessions` makes the Session of a name in a folder, as in
-    `lambda name, folder: SQLiteSession(name, folder / "agent.db")`.
+    `lambda name, folder: SQLiteSession(name, folder / "agent.db")`. `helper` is an agent that the
+    tool `task` runs.
     """
 
     async def play(brief: Any) -> None:
-        from agents import RunConfig, SQLiteSession
+        from agents import SQLiteSession
         from agents.exceptions import AgentsException
         from openai import APIError
 
-        bot = agent.clone(tools=[_tool(brief, tool) for tool in brief.tools], mcp_servers=[])
-        config = settings.get("run_config") or RunConfig()
-        config.model, config.tracing_disabled = _model(brief, agent.model), True
-        named = {**settings, "run_config": config}
+        sorry = sorry_for(AgentsException, APIError)
+        more = [Task(brief, lambda child: _alone(child, helper), sorry)] if helper else []
+        bot, named = _bot(brief, agent, more), _settings(brief, agent, settings)
         made: dict[str, Any] = {}
 
         async def session_of(name: str) -> Any:
@@ -69,15 +72,38 @@ def openai_agents(
             return made[name]
 
         async def answer(message: Any) -> str | None:
-            _SESSION.set(message.session)
             given = {**named, "session": await session_of(message.session)}
             name = f"state-{quote(message.session, safe='')}.json"
             kept = Path(brief.session_dir, name) if sessions else None
             return await Turn(brief, bot, message, given, kept).answer()
 
-        await converse(brief, answer, sorry_for(AgentsException, APIError))
+        await converse(brief, answer, sorry)
 
-    return adapted("openai_agents", play, sessions, *_wires(agent.model), cancels=True)
+    wires = _wires(agent.model)
+    return adapted("openai_agents", play, sessions, *wires, cancels=True, helps=bool(helper))
+
+
+def _bot(brief: Any, own: Any, more: Sequence[Any] = ()) -> Any:
+    """The agent with the tools of the scenario and `more`."""
+    return own.clone(tools=[_tool(brief, tool) for tool in (*brief.tools, *more)], mcp_servers=[])
+
+
+def _settings(brief: Any, own: Any, given: dict[str, Any]) -> dict[str, Any]:
+    from agents import RunConfig
+
+    config = given.get("run_config") or RunConfig()
+    config.model, config.tracing_disabled = _model(brief, own.model), True
+    return {**given, "run_config": config}
+
+
+def _alone(brief: Any, own: Any) -> Callable[[Any], Awaitable[str | None]]:
+    """What answers the one message of a sub-agent, which has no session."""
+
+    async def answer(message: Any) -> str | None:
+        given = _settings(brief, own, {})
+        return await Turn(brief, _bot(brief, own), message, given, None).answer()
+
+    return answer
 
 
 async def _begin(session: Any, past: list[Message]) -> None:
@@ -150,7 +176,7 @@ def _until_cancelled(brief: Any, kind: Any) -> Any:
 
 
 def _go_on(brief: Any) -> None:
-    if brief.cancelled(_SESSION.get()):
+    if brief.cancelled(SESSION.get()):
         raise TurnCancelled
 
 
@@ -164,8 +190,14 @@ def _tool(brief: Any, tool: Any) -> Any:
     def text(words: str) -> Any:
         return ToolOutputText(text=words)
 
+    async def delegate(context: Any, arguments: str) -> Any:
+        try:
+            return await tool.answer(_input(arguments), context.tool_call_id)
+        except ToolError as error:
+            return f"Error: {error}"
+
     async def run(context: Any, arguments: str) -> Any:
-        if brief.cancelled(_SESSION.get()):
+        if brief.cancelled(SESSION.get()):
             return NOT_RUN
         try:
             said = answer_of(tool, _input(arguments), context.tool_call_id)
@@ -173,8 +205,9 @@ def _tool(brief: Any, tool: Any) -> Any:
         except ToolError as error:
             return f"Error: {error}"
 
+    work = delegate if isinstance(tool, Task) else run
     made = FunctionTool(
-        tool.name, tool.description, tool.input_schema, run, strict_json_schema=False
+        tool.name, tool.description, tool.input_schema, work, strict_json_schema=False
     )
     made.needs_approval = tool.needs_approval
     return made

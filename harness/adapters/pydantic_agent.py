@@ -3,15 +3,19 @@
 The tools of the scenario stand in place of the agent's own. The model is of the agent's class and
 name, with a client of the brief. The history of a session is a list in memory, or a conversation in
 the user's own ConversationStore: then a run may begin with a past and be killed. A failed turn
-leaves none in either.
+leaves none in either. A cancel is the framework's own: it is seen before each request and each
+tool, and at each event of a stream, and what the run has done till then is kept.
 """
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import importlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +31,7 @@ from harness.adapters.shared.framework_agent import (
     wire_of_class,
     with_pictures,
 )
+from harness.adapters.shared.sub_agents import Task
 from harness.core.values.brief import ToolError
 from harness.core.values.messages import Block, Message, Opaque, Text, ToolResult, ToolUse
 
@@ -49,31 +54,47 @@ _NAMES = {"anthropic": "claude-sonnet-5"}
 
 
 def pydantic_ai(
-    agent: Any, store: Callable[[Path], Any] | None = None, **settings: Any
+    agent: Any,
+    store: Callable[[Path], Any] | None = None,
+    helper: Any = None,
+    **settings: Any,
 ) -> FrameworkAgent:
     """An agent of pydantic-ai; `settings` go to each `agent.run`, as in `deps=...`.
 
     `store` makes the ConversationStore of a folder. Before each run of the agent a conversation is
-    loaded, and after it saved, as the framework's own page says.
+    loaded, and after it saved, as the framework's own page says. `helper` is an agent to which the
+    tool `task` delegates.
     """
     wire = _wire_of(agent.model)
 
     async def play(brief: Any) -> None:
         from pydantic_ai.exceptions import AgentRunError
-        from pydantic_ai.toolsets import FunctionToolset
 
-        offered = FunctionToolset([_tool(tool) for tool in brief.tools])
         kept = store(Path(brief.session_dir)) if store else None
-        given = dict(settings)
-        if brief.options.get("stream"):
-            given["event_stream_handler"] = _read
-        if any(tool.needs_approval for tool in brief.tools):
-            given["output_type"] = [agent.output_type, _deferred().DeferredToolRequests]
-        sessions = Conversations(brief, agent, kept, given)
-        with agent.override(model=_model(brief, agent.model), tools=[], toolsets=[offered]):
-            await converse(brief, sessions.answer, sorry_for(AgentRunError))
+        sorry = sorry_for(AgentRunError)
+        more = [Task(brief, lambda child: _chat(child, helper, None, {}), sorry)] if helper else []
+        await converse(brief, _chat(brief, agent, kept, settings, more), sorry)
 
-    return adapted("pydantic_ai", play, store, wire)
+    return adapted("pydantic_ai", play, store, wire, cancels=True, helps=bool(helper))
+
+
+def _chat(
+    brief: Any, agent: Any, kept: Any, settings: dict[str, Any], more: Sequence[Any] = ()
+) -> Callable[[Any], Awaitable[str | None]]:
+    """What answers a message with an agent, its tools those of the scenario and `more`."""
+    from pydantic_ai.toolsets import FunctionToolset
+
+    offered = FunctionToolset([_tool(tool) for tool in (*brief.tools, *more)])
+    given = dict(settings)
+    if any(tool.needs_approval for tool in brief.tools):
+        given["output_type"] = [agent.output_type, _deferred().DeferredToolRequests]
+    sessions = Conversations(brief, agent, kept, given)
+
+    async def answer(message: Any) -> str | None:
+        with agent.override(model=_model(brief, agent.model), tools=[], toolsets=[offered]):
+            return await sessions.answer(message)
+
+    return answer
 
 
 def _deferred() -> Any:
@@ -87,7 +108,17 @@ class Conversations:
         self._brief, self._agent, self._store, self._given = brief, agent, store, given
         self._histories: dict[str, Any] = {}
 
-    async def answer(self, message: Any) -> str:
+    async def answer(self, message: Any) -> str | None:
+        """The words for a message; None for a turn that the user has cancelled."""
+        from pydantic_ai.exceptions import RunCancelled
+
+        try:
+            return await self._answer(message)
+        except RunCancelled as stopped:
+            await self._keep(message.session, stopped.all_messages())
+            return None
+
+    async def _answer(self, message: Any) -> str:
         """The words for a message. A run that ends with questions goes on with their answers."""
         name, asked = message.session, None
         if self._store:
@@ -101,6 +132,9 @@ class Conversations:
 
     async def _run(self, prompt: str | None, name: str, more: dict[str, Any]) -> Any:
         given = {**self._given, **more}
+        given["capabilities"] = [*given.get("capabilities", ()), self._until_cancelled(name)]
+        if self._brief.options.get("stream"):
+            given["event_stream_handler"] = partial(self._read, name)
         if self._store:
             made = await self._agent.run(prompt, conversation=await self._loaded(name), **given)
             await self._store.save(made)
@@ -109,6 +143,44 @@ class Conversations:
         made = await self._agent.run(prompt, message_history=history, **given)
         self._histories[name] = made.all_messages()
         return made
+
+    async def _keep(self, name: str, messages: list[Any]) -> None:
+        """Keep what a cancelled run has done; its open calls are closed, as the framework wants."""
+        from pydantic_ai.messages import repair_messages
+
+        messages = repair_messages(messages)
+        if not self._store:
+            self._histories[name] = messages
+            return
+        loaded = await self._loaded(name)
+        await self._store.save(replace(loaded, messages=messages, deferred_tool_requests=None))
+
+    def _until_cancelled(self, name: str) -> Any:
+        """What stops a run before a request or a tool, once the user has cancelled the turn."""
+        from pydantic_ai.capabilities import Hooks
+
+        async def goes_on(context: Any) -> None:
+            if self._brief.cancelled(name):
+                context.cancel()
+                await asyncio.Event().wait()  # the framework ends this wait
+
+        async def asks(context: Any, request: Any) -> Any:
+            await goes_on(context)
+            return request
+
+        async def runs(context: Any, *, args: Any, **_: Any) -> Any:
+            await goes_on(context)
+            return args
+
+        hooks = Hooks()
+        hooks.on.before_model_request(asks)
+        hooks.on.before_tool_execute(runs)
+        return hooks
+
+    async def _read(self, name: str, context: Any, events: Any) -> None:
+        async for _ in events:
+            if self._brief.cancelled(name):
+                context.cancel()
 
     async def _loaded(self, name: str) -> Any:
         from pydantic_ai.conversation import Conversation
@@ -199,7 +271,14 @@ def _tool(tool: Any) -> Any:
         except ToolError as error:
             raise ModelRetry(str(error)) from error
 
-    made = Tool.from_schema(run, tool.name, tool.description, tool.input_schema, takes_ctx=True)
+    async def delegate(context: RunContext[Any], **given: Any) -> Any:
+        try:
+            return await tool.answer(given, context.tool_call_id or "")
+        except ToolError as error:
+            raise ModelRetry(str(error)) from error
+
+    work = delegate if isinstance(tool, Task) else run
+    made = Tool.from_schema(work, tool.name, tool.description, tool.input_schema, takes_ctx=True)
     made.requires_approval = tool.needs_approval
     return made
 
@@ -211,8 +290,3 @@ def _words(output: Any) -> str:
     from pydantic_core import to_json
 
     return to_json(output, serialize_unknown=True).decode()
-
-
-async def _read(context: Any, events: Any) -> None:
-    async for _ in events:
-        pass

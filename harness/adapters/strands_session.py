@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import copy
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from harness.adapters.shared.framework_agent import (
     wire_of_class,
     with_pictures,
 )
+from harness.adapters.shared.sub_agents import Task
 from harness.core.values.brief import ToolError
 from harness.core.values.calls import Approval
 from harness.core.values.messages import Block, Message, Opaque, Text, ToolResult, ToolUse
@@ -44,20 +45,26 @@ class TurnUnfinished(Exception):
 
 
 def strands(
-    agent: Any, sessions: Callable[[str, Path], Any] | None = None, **settings: Any
+    agent: Any,
+    sessions: Callable[[str, Path], Any] | None = None,
+    helper: Any = None,
+    **settings: Any,
 ) -> FrameworkAgent:
     """An Agent of strands-agents, or a function of a list of tools and a session manager or None
     that makes one; `settings` go to each call of it, as in `limits={"turns": 9}`.
 
     `sessions` makes the session manager of a name in a folder, as in
-    `lambda name, folder: FileSessionManager(name, storage_dir=str(folder))`.
+    `lambda name, folder: FileSessionManager(name, storage_dir=str(folder))`. `helper` is an Agent,
+    or what makes one, that the tool `task` runs.
     """
     wire = "" if inspect.isroutine(agent) else _wire_of(agent.model)
 
     async def play(brief: Any) -> None:
         from strands.types import exceptions as kinds
 
-        chat = Chat(brief, agent if inspect.isroutine(agent) else _like(agent), sessions, settings)
+        def alone(child: Any) -> Any:
+            return Chat(child, _maker(helper), None, {}).answer
+
         raised = (
             TurnUnfinished,
             kinds.EventLoopException,
@@ -65,9 +72,12 @@ def strands(
             kinds.ContextWindowOverflowException,
             kinds.ModelThrottledException,
         )
-        await converse(brief, chat.answer, sorry_for(*raised, api_error(brief.wire)))
+        sorry = sorry_for(*raised, api_error(brief.wire))
+        more = [Task(brief, alone, sorry)] if helper else []
+        chat = Chat(brief, _maker(agent), sessions, settings, more)
+        await converse(brief, chat.answer, sorry)
 
-    return adapted("strands", play, sessions, wire, cancels=True)
+    return adapted("strands", play, sessions, wire, cancels=True, helps=bool(helper))
 
 
 class Chat:
@@ -79,7 +89,9 @@ class Chat:
         make: Callable[[list[Any], Any], Any],
         sessions: Callable[[str, Path], Any] | None,
         settings: dict[str, Any],
+        more: Sequence[Any] = (),
     ) -> None:
+        self._tools = [_tool(tool) for tool in (*brief.tools, *more)]
         self._brief, self._make, self._sessions = brief, make, sessions
         self._settings = settings
         self._bots: dict[str, Any] = {}
@@ -139,7 +151,7 @@ class Chat:
 
     def _made(self, name: str) -> Any:
         kept = self._sessions(name, Path(self._brief.session_dir)) if self._sessions else None
-        bot = self._make([_tool(tool) for tool in self._brief.tools], kept)
+        bot = self._make(self._tools, kept)
         bot.model = _model(self._brief, bot.model)
         return bot
 
@@ -242,6 +254,11 @@ def _wire_of(model: Any) -> str:
     return wire_of_class(model, _CLASSES)
 
 
+def _maker(agent: Any) -> Callable[[list[Any], Any], Any]:
+    made: Callable[[list[Any], Any], Any] = agent if inspect.isroutine(agent) else _like(agent)
+    return made
+
+
 def _like(own: Any) -> Callable[[list[Any], Any], Any]:
     """What makes Agents with the instructions and settings of one."""
 
@@ -288,6 +305,13 @@ def _tool(tool: Any) -> Any:
         parts = with_pictures(said, _picture, lambda words: {"text": words})
         return _result(id, str(said) if parts is said else parts, is_error=False)
 
+    async def delegate(asked: Any, **_: Any) -> Any:
+        id = asked["toolUseId"]
+        try:
+            return _result(id, await tool.answer(asked["input"], id), is_error=False)
+        except ToolError as error:
+            return _result(id, str(error), is_error=True)
+
     words, schema = tool.description or tool.name, {"json": tool.input_schema}
     spec = {"name": tool.name, "description": words, "inputSchema": schema}
-    return PythonAgentTool(tool.name, spec, run)
+    return PythonAgentTool(tool.name, spec, delegate if isinstance(tool, Task) else run)

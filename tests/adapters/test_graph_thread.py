@@ -14,8 +14,8 @@ import pytest
 from harness import Text, ToolResult, ToolUse, assistant, results, user
 from harness.adapters import graph_thread
 from harness.adapters.graph_thread import Threads, _rows, langgraph
+from harness.adapters.shared.graph_tools import CANCELLED
 from harness.core.scenario.scenario import InboxItem, Scenario, Turn
-from harness.core.values.brief import Tool
 from harness.core.values.calls import Approval
 from harness.runner import run
 
@@ -158,32 +158,12 @@ def test_an_interrupt_of_the_graph_itself_is_not_ours_to_answer() -> None:
     assert asyncio.run(threads.said({}, "main")) is None
 
 
-@pytest.mark.parametrize(
-    ("said", "answer"),
-    [
-        ({"input": {"sum": 5}}, "paid 5"),
-        ({"input": {"sum": 6}}, "paid 6 (the user changed the input to {'sum': 6})"),
-        ({"refusal": "Not run."}, "Not run."),
-    ],
-)
-def test_a_tool_runs_as_the_user_allows(said: dict[str, Any], answer: str, kinds: Any) -> None:
-    kinds.interrupt = lambda value: said
-    tool = Tool("pay", "", {}, lambda given, id: f"paid {given['sum']}", needs_approval=True)
-
-    async def ran(asks: bool) -> Any:
-        graph_thread._ASKS.set(asks)
-        return graph_thread._answer_of(tool, {"sum": 5})
-
-    assert asyncio.run(ran(asks=True)) == answer
-    assert asyncio.run(ran(asks=False)) == "paid 5"  # a graph without a checkpointer
-
-
 @pytest.mark.usefixtures("_callbacks")
 @pytest.mark.parametrize("is_cancelled", [False, True])
 @pytest.mark.parametrize("own", [None, ["mine"]])
 def test_a_callback_stops_a_cancelled_turn_before_its_model(is_cancelled: bool, own: Any) -> None:
     async def asked() -> None:
-        graph_thread._CANCELLED.set(lambda: is_cancelled)
+        CANCELLED.set(lambda: is_cancelled)
         *before, ours = graph_thread._until_cancelled(own)
         assert before == (own or [])
         assert ours.raise_error  # else LangChain logs it and goes on

@@ -89,3 +89,26 @@ def test_a_call_is_denied_where_the_channel_is_silent(said: Any, told: tuple[str
     asked = _Asked(said)
     talks = Conversations(asked, None, None, {})
     assert asyncio.run(talks._asked(asked, "main")) == {"c1": told}
+
+
+def test_what_a_cancelled_run_has_done_is_kept_with_its_calls_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class RunCancelled(Exception):
+        def all_messages(self) -> list[str]:
+            return ["asked", "a call without its result"]
+
+    async def stops(prompt: str, **_: Any) -> None:
+        raise RunCancelled
+
+    exceptions: Any = ModuleType("pydantic_ai.exceptions")
+    exceptions.RunCancelled = RunCancelled
+    messages: Any = ModuleType("pydantic_ai.messages")
+    messages.repair_messages = lambda rows: [*rows, "closed"]
+    for module in (exceptions, messages):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    talks = Conversations(SimpleNamespace(options={}), SimpleNamespace(run=stops), None, {})
+    talks._until_cancelled = lambda name: None  # type: ignore[method-assign]
+    message = SimpleNamespace(session="main", text="Go.")
+    assert asyncio.run(talks.answer(message)) is None
+    assert talks._histories["main"] == ["asked", "a call without its result", "closed"]

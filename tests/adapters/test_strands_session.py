@@ -73,7 +73,7 @@ def test_what_the_user_says_decides_the_call(said: Approval, cancelled: Any, inp
     async def ask_async(name: str, input: Any, *, id: str, session: str) -> Approval:
         return said
 
-    chat = Chat(SimpleNamespace(ask_async=ask_async), lambda tools, kept: None, None, {})
+    chat = Chat(SimpleNamespace(tools=[], ask_async=ask_async), lambda tools, kept: None, None, {})
     (answer,) = asyncio.run(chat._asked(questions, "main"))
     response = answer["interruptResponse"]["response"]
     event = SimpleNamespace(
@@ -86,7 +86,7 @@ def test_what_the_user_says_decides_the_call(said: Approval, cancelled: Any, inp
 
 def test_a_question_that_has_its_answer_is_not_asked_again() -> None:
     asked: list[Any] = [SimpleNamespace(id="i1", reason={"toolUseId": "c1"}, response={"id": "c1"})]
-    chat = Chat(SimpleNamespace(), lambda tools, kept: None, None, {})
+    chat = Chat(SimpleNamespace(tools=[]), lambda tools, kept: None, None, {})
     answer = {"interruptResponse": {"interruptId": "i1", "response": {"id": "c1"}}}
     assert asyncio.run(chat._asked(asked, "main")) == [answer]
 

@@ -5,11 +5,12 @@ import pytest
 from harness.core.history.history import History
 from harness.core.scenario.scenario import Limits, ToolTurn
 from harness.core.transition.limits import STOP, limit_text
-from harness.core.transition.tool_seam import SPREAD_MS, spread, tool_plan
-from harness.core.values.calls import Call, ToolRequest
+from harness.core.transition.tool_seam import SPREAD_MS, meant_call, spread, tool_plan
+from harness.core.values.calls import Call, ModelRequest, ToolRequest
 from harness.core.values.draws import Draws
 from harness.core.values.messages import ToolUse, assistant
 from harness.core.values.plans import Answer, Effect, Plan, Raise, ToolAnswer, Wait
+from harness.core.values.tool_names import ToolNames
 
 
 @pytest.mark.parametrize(
@@ -57,3 +58,16 @@ def test_a_plan_that_waits_or_has_no_answer_is_not_spread(plan: Plan) -> None:
     assert isinstance(wait, Wait)
     assert 1 <= wait.ms <= SPREAD_MS
     assert answer == Answer(ToolAnswer("x"))
+
+
+def test_a_run_without_an_id_may_be_of_a_sub_agents_call() -> None:
+    history = History()
+    asked = ToolRequest("", "t", {})
+    for session, id in (("main", "a"), ("child", "b")):
+        parent = "main" if session == "child" else ""
+        key, asks = f"{session}/model#1", ModelRequest("any", ())
+        history.called(key=key, seam="model", request=asks, session=session, parent=parent)
+        said = history.note(assistant(ToolUse(id, "task" if id == "a" else "t", {})))
+        history.answered(key, "model", session=session, blocks=said)
+    assert meant_call(history, ToolNames(), asked, "") == "b"
+    assert meant_call(history, ToolNames(), asked, "main") == "call_1"

@@ -57,6 +57,21 @@ def test_a_connected_framework_begins_with_a_past_and_is_killed(name: str, tmp_p
     assert played["did-you-restart/in-the-midst-of-it"] in ("pass", "fail")
 
 
+HELPED = tuple(name for name in CONNECTED if name not in ("ai_sdk", "claude_agent"))
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=() if n in CHEAP else pytest.mark.nightly) for n in HELPED],
+)
+def test_a_connected_framework_has_sub_agents_and_is_cancelled(name: str, tmp_path: Path) -> None:
+    words = (*sessions_of(name), "--wire", CONNECTED[name])
+    files = ["children/result-of-a-child", "poisoned/stopped-before-the-first-tool"]
+    runs = _runs(name, [f"scenarios/{file}.yaml" for file in files], tmp_path, *words)
+    assert {run["verdict"] for run in runs} == {"pass"}, runs
+
+
 ASKING = ("openai_agents", "langchain", "llama_index", "ai_sdk")
 
 

@@ -92,7 +92,7 @@ def test_no_two_runs_are_alike() -> None:
 
 @pytest.mark.parametrize("path", find_scenarios([SCENARIOS]), ids=lambda path: path.stem)
 def test_what_heals_is_hurt_and_used_again(path: Path) -> None:
-    """Without that the check is not asked, and the run of an agent without our store is in doubt."""
+    """Without that the check is not asked, and the run of an agent without a store is in doubt."""
     for scenario in runs_of(path):
         if "session_heals" in scenario.expect.must:
             assert has_a_fault(scenario), scenario.run_name

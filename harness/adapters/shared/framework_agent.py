@@ -12,6 +12,7 @@ import inspect
 import pkgutil
 import tomllib
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextvars import ContextVar
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -40,6 +41,10 @@ PERSISTENT = msgspec.structs.replace(LACKS, session=None, restarts=None)
 
 NOT_RUN = "Not run: the user has cancelled the turn."
 """What a model reads of a call that a cancel has overtaken."""
+
+
+SESSION: ContextVar[str] = ContextVar("session", default="main")
+"""The session of the turn: what a framework calls is told no session."""
 
 
 class TurnCancelled(Exception):
@@ -78,6 +83,7 @@ async def converse(
     """
     for message in brief.inbox():
         where = {"session": message.session, "in_reply_to": message.id}
+        SESSION.set(message.session)
         try:
             text = await answer(message)
         except Exception as error:
@@ -148,15 +154,17 @@ def adapted(
     *wires: str,
     cancels: bool = False,
     compacts: int | None = None,
+    helps: bool = False,
 ) -> FrameworkAgent:
     """The agent whose own model speaks these wires; "" is the wire of one that does not tell.
 
     `keeps`: what the user gave for sessions in the run's folder, if anything. `cancels`: the
     framework has a cancel. `compacts`: from this number of tokens on it asks the model for
     summaries, which the profile knows; 0 for another moment, None for an agent that makes none.
+    `helps`: the tool `task` lets another agent work.
     """
     has = PERSISTENT if keeps else LACKS
-    more = {"cancel": cancels, "compaction": compacts is not None}
+    more = {"cancel": cancels, "compaction": compacts is not None, "sub_agents": helps}
     has = msgspec.structs.replace(has, **{name: None for name, is_so in more.items() if is_so})
     checks = {"compaction_due": {"tokens": compacts}} if compacts else {}
     return FrameworkAgent(framework, play, tuple(filter(None, wires)), has, checks)

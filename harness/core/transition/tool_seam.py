@@ -88,10 +88,18 @@ def spread(
 def meant_call(history: History, names: ToolNames, request: ToolRequest, session: str) -> str:
     """The id of the model's call; a new id, `call_N`, if the model made no such call.
 
-    An id that occurs several times in the answer is open until that many calls with it have run.
+    Where no session is named, it may be a call of a sub-agent. An id that occurs several times in
+    the answer is open until that many calls with it have run.
     """
     past = history.past
-    uses = last_uses(history, session or past.working_session)
+    sessions = (session,) if session else (past.working_session, *sorted(past.children))
+    found = (_open_call(history, names, request, each) for each in sessions)
+    return next(filter(None, found), f"call_{past.calls['tool'] + 1}")
+
+
+def _open_call(history: History, names: ToolNames, request: ToolRequest, session: str) -> str:
+    """The id of the call in the session's last answer, "" without one."""
+    past, uses = history.past, last_uses(history, session)
     asked = Counter(use.id for use in uses)
     ran = Counter(_runs_since_answer(history)) if len(asked) < len(uses) else Counter[str]()
     waiting = [
@@ -101,7 +109,7 @@ def meant_call(history: History, names: ToolNames, request: ToolRequest, session
         and (use.id not in past.crossed or 0 < ran[use.id] < asked[use.id])
     ]
     found = [use for use in waiting if use.input == request.input] or waiting
-    return found[0].id if found else f"call_{past.calls['tool'] + 1}"
+    return found[0].id if found else ""
 
 
 def place_of(history: History, names: ToolNames, request: ToolRequest, session: str) -> str:

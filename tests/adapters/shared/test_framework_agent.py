@@ -44,7 +44,7 @@ CANCELLED = msgspec.structs.replace(LACKS, cancel=None)
 @pytest.mark.parametrize(
     ("module", "name", "framework", "lacks"),
     [
-        ("pydantic_ai.agent.abstract", "AbstractAgent", "pydantic_ai", LACKS),
+        ("pydantic_ai.agent.abstract", "AbstractAgent", "pydantic_ai", CANCELLED),
         ("agents.agent", "Agent", "openai_agents", CANCELLED),
         ("langgraph.pregel.main", "Pregel", "langgraph", CANCELLED),
         ("langgraph.pregel", "Pregel", "langgraph", CANCELLED),

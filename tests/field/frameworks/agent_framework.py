@@ -23,7 +23,7 @@ def _history(folder: Path) -> FileHistoryProvider:
 
 
 agent = Agent(client=_client, instructions="You are helpful.")
-connected = agent_framework(agent, _sessions)
+connected = agent_framework(agent, _sessions, helper=agent)
 each_call = agent_framework(
     Agent(
         client=_client,

@@ -25,5 +25,5 @@ def _database(folder: Path) -> SqliteDb:
 
 agent = Agent(model=_model, **_settings)
 _compaction = Compaction(on_context_overflow=True, uncompacted_runs=1)
-connected = agno(Agent(model=_model, compaction=_compaction, **_settings), _database)
+connected = agno(Agent(model=_model, compaction=_compaction, **_settings), _database, agent)
 each_batch = agno(Agent(model=_model, checkpoint="tool-batch", **_settings), _database)

@@ -31,7 +31,7 @@ def _service(folder: Path) -> SqliteSessionService:
     return SqliteSessionService(str(folder / "adk.db"))
 
 
-connected = google_adk(_bot, _service)
+connected = google_adk(_bot, _service, _bot)
 compacting = google_adk(
     App(name="bot", root_agent=_bot, events_compaction_config=_compaction), _service
 )

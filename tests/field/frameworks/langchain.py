@@ -35,5 +35,12 @@ def _in_folder_async(tools: list[Any], folder: Path) -> Any:
     return _agent(tools, AsyncSqliteSaver(aiosqlite.connect(folder / "graph.db")))
 
 
+def _helper(tools: list[Any], path: str, headers: dict[str, str]) -> Any:
+    where = {"base_url": f"https://api.anthropic.com{path}", "default_headers": headers}
+    model = ChatAnthropic(model="claude-sonnet-5", api_key="x", **where)
+    return create_agent(model, tools, checkpointer=InMemorySaver())
+
+
 agent = langgraph(_in_memory)
-connected, connected_async = langgraph(_in_folder), langgraph(_in_folder_async)
+connected = langgraph(_in_folder, helper=_helper)
+connected_async = langgraph(_in_folder_async, helper=_helper)

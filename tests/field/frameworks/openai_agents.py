@@ -10,4 +10,6 @@ from harness.adapters import openai_agents
 
 agent = Agent("bot", instructions="You are helpful.")
 chat = agent.clone(model=OpenAIChatCompletionsModel("gpt-5", AsyncOpenAI(api_key="x")))
-connected = openai_agents(agent, lambda name, folder: SQLiteSession(name, folder / "agent.db"))
+connected = openai_agents(
+    agent, lambda name, folder: SQLiteSession(name, folder / "agent.db"), agent
+)

@@ -80,4 +80,4 @@ class SqliteStore(ConversationStore):
         return row and row[0]
 
 
-connected = pydantic_ai(agent, SqliteStore)
+connected = pydantic_ai(agent, SqliteStore, helper=Agent())

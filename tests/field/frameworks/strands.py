@@ -26,4 +26,4 @@ def _sessions(name: str, folder: Path) -> FileSessionManager:
 
 agent = strands(_agent)
 alone = Agent(_model, callback_handler=None)
-connected = strands(_agent, _sessions)
+connected = strands(_agent, _sessions, _agent)
