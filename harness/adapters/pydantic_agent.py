@@ -3,8 +3,8 @@
 The tools of the scenario stand in place of the agent's own. The model is of the agent's class and
 name, with a client of the brief. The history of a session is a list in memory, or a conversation in
 the user's own ConversationStore: then a run may begin with a past and be killed. A failed turn
-leaves none in either. A cancel is the framework's own: it is seen before each request and each
-tool, and at each event of a stream, and what the run has done till then is kept.
+leaves none in either. A cancel is the framework's own, seen before each request and each tool, and
+at each event of a stream. What the run has done till then is kept.
 """
 
 from __future__ import annotations

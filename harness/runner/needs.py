@@ -25,7 +25,7 @@ from harness.core.values.profile import CAPABILITIES, Capability, Connections
 from harness.core.values.verdict import NotApplicable, Verdict
 from harness.core.values.visible_text import duration
 from harness.providers import records
-from harness.runner.session_seed import scenario_path, seed_messages
+from harness.runner.session_seed import laid, scenario_path, seed_messages
 from harness.targets import TargetSpec
 
 
@@ -42,7 +42,7 @@ def _shown(scenario: Scenario) -> Iterator[Capability]:
     """Yield the needs of the content."""
     if seed_messages(scenario):
         yield "session"
-    if faults_seam(scenario, "store") and not faults_seam(scenario, "file"):
+    if not laid(scenario) and faults_seam(scenario, "store") and not faults_seam(scenario, "file"):
         yield "store"
     if faults_seam(scenario, "outbox"):
         yield "outbox"

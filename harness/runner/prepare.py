@@ -32,7 +32,7 @@ from harness.core.values.errors import InputError, MachineLacks
 from harness.core.values.messages import parts
 from harness.core.values.profile import NO_PROFILE
 from harness.runner.disk_log import DiskLog
-from harness.runner.session_seed import scenario_path, seed_messages
+from harness.runner.session_seed import laid, scenario_path, seed_messages
 from harness.runner.tool_offers import misfit
 from harness.targets import End, TargetSpec
 from harness.transports.sdk_clients import import_sdk, sdks
@@ -68,6 +68,7 @@ def transition_for(
             refusals=providers.by_name(arming.spoken_on(spec, scenario.wire)).refusals(),
         )
         for i, spec in enumerate(scenario.faults)
+        if spec not in laid(scenario)
     ]
     history = History(sink, DiskLog())
     script, stored = script or script_of(scenario), seed_messages(scenario)

@@ -2,6 +2,8 @@
 
 Another agent's file gives only the messages that its next request would have, not compacted ones.
 The session goes into the harness's store, and into `seed.jsonl` for agents with their own store.
+There a fault at rest is in the seed: a row that is missing, doubled or invalid is so in any store.
+What is wrong with the file, the disk or a write is of the harness's own store alone.
 """
 
 from __future__ import annotations
@@ -12,10 +14,17 @@ from pathlib import Path
 
 import msgspec
 
-from harness.core.scenario.scenario import Scenario, SeedMessage
+from harness import faults
+from harness.core.history.past import Past
+from harness.core.scenario.scenario import FaultSpec, Scenario, SeedMessage
 from harness.core.scenario.script import block_from
+from harness.core.transition.arming import seam_of
+from harness.core.transition.ports import Moment
+from harness.core.values.calls import Call, StoreRequest
+from harness.core.values.draws import Draws
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Block, Message, Text
+from harness.core.values.plans import Plan, Send
 from harness.files.regular_file import check_regular, whole
 from harness.recordings.transcripts import Transcript
 from harness.stores.opening import Reader, reader_named
@@ -25,10 +34,15 @@ SESSION_MAX_BYTES = 32 * 1024 * 1024
 
 
 def seed_messages(scenario: Scenario) -> list[Message]:
-    """Return the messages that are stored before the first inbound one.
+    """Return the messages that are stored before the first inbound one, as faults at rest leave
+    those of an agent with its own store.
 
     Raises InputError for a session file that cannot be read.
     """
+    return _with_rows(scenario, _said_before(scenario))
+
+
+def _said_before(scenario: Scenario) -> list[Message]:
     session = scenario.session
     if session.file is None:
         return [_message(m) for m in session.messages]
@@ -51,6 +65,55 @@ def _rows(reader: Reader, path: Path) -> list[Message]:
     except Exception as error:
         what = f"not a session of this format: {type(error).__name__}: {error}"
         raise InputError(what, str(path)) from None
+
+
+_OF_ROWS = frozenset(
+    f"persistence.{name}"
+    for name in (
+        "large_session", "rows_out_of_order", "row_duplicated", "row_missing", "assistant_first",
+        "orphan_result", "unanswered_call", "duplicate_call_ids", "blank_message",
+        "trailing_assistant", "half_stream",
+    )
+)  # fmt: skip
+
+
+def laid(scenario: Scenario) -> tuple[FaultSpec, ...]:
+    """The faults that the seed holds: () for an agent that may use the harness's store, or has no
+    session, and where another fault of the store needs that one."""
+    profile = scenario.profile
+    if profile.declares("store") is not False or profile.declares("session") is False:
+        return ()
+    found = tuple(spec for spec in scenario.faults if _seam(spec) == "store")
+    return found if all(spec.kind in _OF_ROWS and spec.when == 1 for spec in found) else ()
+
+
+def _seam(spec: FaultSpec) -> str:
+    return seam_of(spec.on or faults.by_kind(spec.kind).on)
+
+
+def _with_rows(scenario: Scenario, messages: Sequence[Message]) -> list[Message]:
+    """The messages of the seed, as the faults at rest leave them."""
+    found = list(messages)
+    for spec in laid(scenario):
+        function = faults.arm(spec, scenario.name, wire=scenario.wire).function
+        call = Call("main/store#1", "store", 1, "main", 0, 0, StoreRequest("open", access="open"))
+        moment = Moment(call, Past(), Draws(scenario.seed), 1)
+        plan: Plan = tuple(Send(_record(message)) for message in found)
+        plan = function(moment, plan, **spec.settings)
+        found = [_read(step.data) for step in plan if isinstance(step, Send)]
+    return found
+
+
+def _record(message: Message) -> bytes:
+    return msgspec.json.encode({"fact": "row", "session": "main", "message": message}) + b"\n"
+
+
+class _Row(msgspec.Struct):
+    message: Message
+
+
+def _read(record: bytes) -> Message:
+    return msgspec.json.decode(record, type=_Row).message
 
 
 def scenario_path(scenario: Scenario, name: str) -> Path:

@@ -11,6 +11,7 @@ import pytest
 
 from harness.core.scenario.scenario import (
     Expect,
+    FaultSpec,
     InboxItem,
     Scenario,
     SeedMessage,
@@ -22,7 +23,9 @@ from harness.core.values.messages import Message, ToolUse, assistant, user
 from harness.core.values.profile import Capabilities, Profile
 from harness.runner import run
 from harness.runner.capability_ledger import settled
-from harness.runner.session_seed import seed_messages, write_seed
+from harness.runner.needs import needs_of
+from harness.runner.prepare import transition_for
+from harness.runner.session_seed import laid, seed_messages, write_seed
 from tests.stores.hermes_database import add, add_turn, create
 
 
@@ -200,3 +203,51 @@ def test_a_stored_text_that_ends_with_a_line_end_is_no_text_of_another_run() -> 
     )
     played = [run(each, _loads(keeps=True)) for each in (asked, scenario)]
     assert [each.verdict.verdict for each in settled(played)] == ["pass", "pass"]
+
+
+_OWN = Capabilities(store=False)
+_SAID = tuple(SeedMessage(role=r, content=c) for r, c in (("user", "Hi."), ("assistant", "Hello.")))
+
+
+def _at_rest(kind: str, has: Capabilities = _OWN, **settings: Any) -> Scenario:
+    spec = FaultSpec(kind=f"persistence.{kind}", settings=settings)
+    return Scenario(
+        name="t", wire="anthropic", inbox=(InboxItem(text="Go on."),), faults=(spec,),
+        session=Session(messages=_SAID), profile=Profile(capabilities=has),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings", "texts"),
+    [
+        ("row_duplicated", {}, ["Hi.", "Hello.", "Hello."]),
+        ("rows_out_of_order", {}, ["Hello.", "Hi."]),
+        ("row_missing", {}, ["Hi."]),
+        ("assistant_first", {}, ["It is on its way.", "Hi.", "Hello."]),
+        ("large_session", {"rows": 1, "size_bytes": 2}, ["xx", "Hi.", "Hello."]),
+        ("half_stream", {}, ["Hi.", "Hello.", "Where is my order?", "Let me lo"]),
+    ],
+)
+def test_the_seed_of_an_agent_with_its_own_sessions_holds_the_fault(
+    kind: str, settings: dict[str, Any], texts: list[str]
+) -> None:
+    scenario = _at_rest(kind, **settings)
+    assert [message.text for message in seed_messages(scenario)] == texts
+    assert needs_of(scenario) == ("session",)
+    assert transition_for(scenario).faults == ()
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        _at_rest("row_missing", Capabilities()),  # it may ask for the harness's store
+        _at_rest("row_missing", Capabilities(store=False, session=False)),
+        _at_rest("torn_tail"),
+        _at_rest("locked"),
+    ],
+)
+def test_any_other_run_needs_the_harness_s_store(scenario: Scenario) -> None:
+    assert laid(scenario) == ()
+    assert "store" in needs_of(scenario)
+    assert [message.text for message in seed_messages(scenario)] == ["Hi.", "Hello."]
+    assert len(transition_for(scenario).faults) == 1
