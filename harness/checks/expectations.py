@@ -73,6 +73,8 @@ def _outcome(history: History, expectation: Expect) -> Iterator[Finding]:
         events = tuple(s.n for s in history.trace.sendings if s.ends_turn)[-1:]
         cause = unmet_faults.given_up(history.trace) if found == "failed_truthfully" else ""
         text = f"{cause}the outcome is {found}, expected {' or '.join(words)}"
+        if "cancelled" in words and not any(t.cancelled_n for t in history.trace.turns.values()):
+            text += ": the agent never took the user's stop"
         yield Finding("expect.outcome", text, events or _end(history), cause=Cause(subject=found))
 
 

@@ -263,35 +263,6 @@ def test_the_result_of_another_call_hides_a_failure() -> None:
     assert codes(error_visible(world.final().end())) == ["error_visible.hidden"]
 
 
-LINES = "order 17: the card has expired\norder 18: the address is gone\n2 of 2 orders failed"
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("Error: 2 of 2 orders failed", ["error_visible.reworded"]),
-        (f"Error: {LINES}", []),
-        (repr(LINES), []),
-        ("order 17: the card has expired [2 more lines cut]", []),
-        ("order 17: the card has expired\n2 of 2 orders failed", []),
-        ("Both cards were refused, one expired and one without address: 2 of 2 orders failed", []),
-    ],
-)
-def test_one_line_of_several_does_not_say_what_failed(text: str, found: list[str]) -> None:
-    world = FailingWorld().turn("Pay order 17.").reply(PAY).tool(LINES, error=True)
-    assert isinstance(world, FailingWorld)
-    world.result(text, flagged=True).reply("I could not pay.")
-    assert codes(error_visible(world.final().end())) == found
-
-
-def test_a_trace_of_calls_may_be_left_out_of_an_error() -> None:
-    trace = "Traceback (most recent call last):\n  File a\nOSError: disk\nDuring this\nIOError: end"
-    world = FailingWorld().turn("Pay order 17.").reply(PAY).tool(trace, error=True)
-    assert isinstance(world, FailingWorld)
-    world.result("IOError: end", flagged=True).reply("I could not pay.")
-    assert codes(error_visible(world.final().end())) == []
-
-
 @pytest.mark.parametrize("text", ["(nothing)", "", "This did not work."])
 def test_a_flag_alone_does_not_say_what_failed(text: str) -> None:
     world = _failed().result(text, flagged=True).reply("I could not pay.")

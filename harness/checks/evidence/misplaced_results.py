@@ -64,6 +64,13 @@ def _pieces(text: str) -> set[str]:
     return pairs | {w for w in words - other if len(w) >= _LEAST or (len(w) > 1 and w.isdigit())}
 
 
+_LEAST_CUT, _MOST_CUT = 12, 0.9
+"""How many characters of an error a cut leaves at least, and which share of it at most."""
+
+
+_MARKS = frozenset(".;:!?,([-")
+
+
 def lack_of_error(sent: ToolResult, run: Execution) -> str:
     """How little of the tool's error a result holds; "" if enough."""
     words = error_words(run)
@@ -71,7 +78,27 @@ def lack_of_error(sent: ToolResult, run: Execution) -> str:
     if own and not own & _pieces(sent.text):
         return "nothing of its error"
     lines = _lines(words)
-    return f"one of the {len(lines)} lines of its error" if _is_one_of(lines, words, sent) else ""
+    if _is_one_of(lines, words, sent):
+        return f"one of the {len(lines)} lines of its error"
+    return "" if is_announced(words, sent.text) else _cut_of(words, sent.text)
+
+
+def _cut_of(words: str, sent: str) -> str:
+    """How many characters a text holds of a short error that is cut in the middle of a sentence, in
+    words; "" where it is not. The end of a line or a sentence is a place where an agent may end."""
+    said, told = (" ".join(text.split()) for text in (words, sent))
+    told = told.rstrip("\"'`}]) ")
+    if len(words) > _SHORT_ERROR or said in told:
+        return ""
+    lengths = range(int(len(said) * _MOST_CUT), _LEAST_CUT, -1)
+    kept = next((said[:n].rstrip() for n in lengths if told.endswith(said[:n].rstrip())), "")
+    ends = [" ".join(words[: m.start()].split()) for m in re.finditer(r"\n", words)]
+    is_whole = kept in ends or not set(kept[-1:] + said[len(kept) :].lstrip()[:1]).isdisjoint(
+        _MARKS
+    )
+    return (
+        f"{len(kept)} of the {len(said)} characters of its error" if kept and not is_whole else ""
+    )
 
 
 def _lines(words: str) -> list[str]:
