@@ -56,6 +56,14 @@ def clean(value: Any) -> str:
     return str(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+def whole(arguments: str) -> str:
+    """The arguments of a call without half a character, which some servers cannot render."""
+    with suppress(ValueError):
+        text = json.dumps(json.loads(arguments), ensure_ascii=False)
+        arguments = arguments if text == clean(text) else text
+    return clean(arguments)
+
+
 def free_name(name: str, taken: Container[str] = ()) -> str:
     free = re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:60] or "unknown"
     while free in taken:
@@ -106,7 +114,7 @@ def read_answer(response: Response) -> Answer:
     texts, calls, refused = [], [], False
     for item in response.output or []:
         if item.type == "function_call":
-            calls.append(ToolUse(item.call_id or "", item.name, clean(item.arguments)))
+            calls.append(ToolUse(item.call_id or "", item.name, whole(item.arguments)))
         elif item.type == "message":
             texts += [part.text for part in item.content if part.type == "output_text"]
             refused = refused or any(part.type == "refusal" for part in item.content)
@@ -469,7 +477,10 @@ class Agent:
         past = turn.rows[: turn.start] + steps
         told, most = json.dumps(to_items(past, 2000)), size // 3
         if len(told) > most:
-            told = f"[{len(told) - most} characters left out] {told[-most:]}"
+            # What is left out is nowhere else: the summary of what was before has to stay.
+            head = "".join(row.text for row in past[:1] if row.text.startswith(SUMMARY))
+            head, tail = head[: most // 2], told[-(most - len(head[: most // 2])) :]
+            told = f"{head} [{len(told) - len(tail)} characters left out] {tail}".strip()
         request = [{"role": "user", "content": f"{SUMMARISE}\n\n{told}"}]
         try:
             answer = self.model.ask(request, [], 1_000, lambda: self.look(turn), SUMMARY_TRIES)
