@@ -89,7 +89,10 @@ def _question(before: Turn, turn: Turn) -> Iterator[Finding]:
     failed = any(claimed(e) in ("failed_truthfully", "limit") for e in told)
     old, new = squeeze(before.text), squeeze(turn.text)
     newest = "".join(squeeze(message.text) for message in first.node.newest())
-    if not (failed and old and new) or old in new or old not in newest or new not in newest:
+    taken_in = "".join(squeeze(each.inbound.text) for each in turn.joined)  # it may say the same
+    if not (failed and old and new) or old in new or old in taken_in:
+        return
+    if old not in newest or new not in newest:
         return
     if _rest(newest, (new, old)) < _OWN_WORDS:
         text = f"{first.called.key}: the message of {before.words}, which failed, stands beside "

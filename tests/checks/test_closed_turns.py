@@ -138,3 +138,13 @@ def test_an_effect_that_happens_once_may_be_forgotten() -> None:
 
 def test_an_effect_of_a_turn_that_keeps_its_calls_is_known() -> None:
     assert not _codes(_paid().turn(NEXT).reply("Many.").final().end())
+
+
+@pytest.mark.parametrize(("again", "found"), [(ASKED, []), ("So?", ["turn_closed.question"])])
+def test_a_question_that_is_taken_in_with_the_next_message_is_new(
+    again: str, found: list[str]
+) -> None:
+    """An agent answers all that has come as one, and the user asks the same again."""
+    story = _failed().turn(NEXT).take(again, "m9", reader=True)
+    story.live.append(user(again))
+    assert _codes(story.reply("Many.", request={"took": ("m9",)}).final().end()) == found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from harness.checks.message_delivery import outbound_once
 from harness.checks.truthfulness import truthful_outcome
 from harness.core.scenario.scenario import FaultSpec
 from harness.core.values.messages import ToolResult, assistant, results, user
+from harness.core.values.profile import Profile
 from tests.checks.histories import Story, codes, use
 
 DROPPED = ["truthful_outcome.dropped"]
@@ -151,3 +153,36 @@ def test_a_reply_from_before_a_stop_may_be_sent_again_with_a_note(
     story = Story().turn("go").reply("It is done.").unsent("It is done.", "timeout").cancel()
     story.final(f"{note}It is done." if not found else "I did it.")
     assert codes(outbound_once(story.end())) == found
+
+
+@pytest.mark.parametrize(("note", "is_found"), [("(Again) ", False), ("Well: ", False), ("", True)])
+def test_a_copy_that_comes_before_the_retry_of_a_reply_changes_nothing(
+    note: str, is_found: bool
+) -> None:
+    """The outbox was silent about the reply, and the message came again before the retry."""
+
+    def agent(brief: Any) -> None:
+        todo: queue.Queue[Any] = queue.Queue()
+        brief.on_message(todo.put).add_done_callback(lambda _: todo.put(None))
+        client, seen = brief.anthropic(), set()
+        while (message := todo.get()) is not None:
+            if message.id in seen:
+                continue
+            seen.add(message.id)
+            said = [{"role": "user", "content": message.text}]
+            reply = client.messages.create(model="any", max_tokens=99, messages=said)
+            try:
+                brief.send(reply.content[0].text, in_reply_to=message.id)
+            except TimeoutError:
+                brief.clock.sleep(2)
+                brief.send(f"{note}{reply.content[0].text}", in_reply_to=message.id)
+
+    scenario = Scenario(
+        name="copy", inbox=(InboxItem(id="m1", text="go"), InboxItem(id="m1", text="go")),
+        script=(Turn(say="It is done."),),
+        faults=(FaultSpec(kind="gateway.confirmation_lost", on="outbox"),),
+    )  # fmt: skip
+    found = codes(run(scenario, agent, profile=Profile(inbound="queue")).verdict.findings)
+    assert [code for code in found if code.startswith("outbound_once")] == (
+        ["outbound_once.unmarked"] if is_found else []
+    )

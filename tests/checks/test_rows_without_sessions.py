@@ -68,3 +68,27 @@ def test_a_message_that_waits_for_the_users_word_may_stand_beside_the_rows() -> 
     story.row(assistant(use("pay", id="c1"))).final("May I?", status="waiting")
     story.turn("well?").final("I wait for your word", status="waiting")
     assert not [code for code in codes(judge(story.end()).findings) if "lost" in code]
+
+
+@pytest.mark.parametrize(("kept", "is_found"), [("two", False), ("another", True)])
+def test_a_message_behind_the_results_of_its_row_is_stored(kept: str, is_found: bool) -> None:
+    story = Story(stores=False).turn("two").row(Message("user", (*SAID.blocks, Text(kept))))
+    story.reply("x").row(assistant("x")).final()
+    lost = [code for code in codes(judge(story.end()).findings) if "lost" in code]
+    assert bool(lost) == is_found
+
+
+def test_a_row_that_takes_in_a_message_goes_before_a_later_one_with_equal_words() -> None:
+    story = Story(stores=False, settings={"own_store": True}).row(user("zero")).turn("two")
+    story.change("r1", Message("user", (Text("zero"), Text("two")))).reply("x")
+    story.row(assistant("x")).final().turn("two").row(user("two")).reply("y")
+    assert codes(reload_equivalence(story.row(assistant("y")).final().end())) == []
+
+
+def test_a_row_whose_words_are_equal_differs_in_something_else() -> None:
+    """An agent gave a tool the very object that it stores, and the tool wrote into it."""
+    story = Story(stores=False).turn("one").row(user("one")).reply(use("list", {"a": 1}))
+    story.row(assistant(use("list", {"a": 1}, id="t1"))).tool("ok")
+    story.change("r2", assistant(use("list", {"a": 2}, id="t1"))).reply("x").row(assistant("x"))
+    (found,) = reload_equivalence(story.final().end())
+    assert found.message.endswith("differs in what is not text, or in white space")

@@ -74,6 +74,21 @@ def test_a_purpose_has_a_lane_of_its_own() -> None:
     assert purposes == ["main", "compact", "main"], "the header goes before the expressions"
 
 
+def test_a_summary_that_repeats_what_was_asked_for_it_is_no_request_for_one() -> None:
+    run = world.run(
+        Turn(say="main 1"),
+        Turn(say="summary", purpose="compact"),
+        Turn(say="main 2"),
+        purposes={"Summarise": "compact"},
+        fault={"kind": "context.summary_repeats", "on": "compact"},
+    )
+    world.ask(run)
+    asked = "Summarise this."
+    assert world.text(world.ask(run, [{"role": "user", "content": asked}])) == asked
+    after = [{"role": "user", "content": f"(What was said before) {asked}"}]
+    assert world.text(world.ask(run, after)) == "main 2"
+
+
 def test_a_look_is_taken_before_each_call() -> None:
     run = world.run(tools={"t": ToolScript()})
     looks: list[tuple[int, int]] = []

@@ -134,6 +134,8 @@ def changed_to(was: str, now: str) -> str:
     """How a text became another one, in words: what is cut, or what stands before it, else both
     from their difference on."""
     was, now = (" ".join(text.split()) for text in (was, now))
+    if was == now:
+        return "differs in what is not text, or in white space"
     begins_at = max(now.find(was[:BEGINNING]), 0)
     added, now = now[:begins_at].rstrip(), now[begins_at:]
     if added and now == was:

@@ -49,8 +49,9 @@ def is_unsure_copy(trace: Trace, old: Sending, new: Sending) -> bool:
 
 
 def is_marked_copy(trace: Trace, old: Sending, new: Sending) -> bool:
-    """Whether a reply is sent again after a kill, and says so."""
-    return is_killed_between(trace, old.n, new.n) and _adds_to(old, new)
+    """Whether a reply is sent again after a kill or a lost answer of the outbox, and says so."""
+    is_doubtful = is_killed_between(trace, old.n, new.n) or is_unsure(trace, old)
+    return is_doubtful and _adds_to(old, new)
 
 
 def _adds_to(old: Sending, new: Sending) -> bool:

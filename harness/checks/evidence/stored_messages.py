@@ -69,10 +69,11 @@ def finished_turns(trace: Trace) -> Iterator[Turn]:
 def inbound_rows(trace: Trace, turn: Turn) -> list[Placed]:
     """The durable rows of the turn that keep its inbound message. A store with one row for all that
     the user says in a row adds it to the one that is there."""
-    rows = durable_rows(trace, turn)
-    return [p for p in rows if keeps_inbound(trace, p.row, p.message, turn)] or [
-        p for p in durable_rows(trace, turn, "changed") if _takes_in(p.message, turn)
-    ]
+    rows, changed = durable_rows(trace, turn), durable_rows(trace, turn, "changed")
+    kept = [p for p in rows if keeps_inbound(trace, p.row, p.message, turn)]
+    among = changed if kept else [*rows, *changed]
+    taken = [p for p in among if _takes_in(p.message, turn)]
+    return taken if taken and not (kept and kept[0].n <= taken[0].n) else kept
 
 
 def _takes_in(message: Message, turn: Turn) -> bool:
