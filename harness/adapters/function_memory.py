@@ -44,13 +44,16 @@ def llama_index(
     agent: Any,
     memory: Callable[[str, Path], Any] | None = None,
     helper: Any = None,
+    *,
+    sums_up: bool = False,
     **settings: Any,
 ) -> FrameworkAgent:
     """A FunctionAgent of LlamaIndex; `settings` go to each run of it, as in `max_iterations=9`.
 
     `memory` makes the memory of a session in a folder, as in `lambda name, folder:
     Memory.from_defaults(name, async_database_uri=f"sqlite+aiosqlite:///{folder}/memory.db")`.
-    `helper` is an agent that the tool `task` runs.
+    `helper` is an agent that the tool `task` runs. `sums_up`: the memory asks a model for
+    summaries.
     """
     wire = wire_of_class(getattr(agent, "llm", None), _CLASSES)
 
@@ -64,7 +67,7 @@ def llama_index(
         bot = _agent_of(brief, agent, [Task(brief, alone, sorry)] if helper else [])
         await converse(brief, Chat(brief, bot, memory, settings).answer, sorry)
 
-    at, helps = 0 if memory else None, bool(helper)
+    at, helps = 0 if sums_up else None, bool(helper)
     return adapted("llama_index", play, memory, wire, cancels=True, compacts=at, helps=helps)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from harness import Message, Text, Thinking, ToolResult, ToolUse, assistant, results, user
-from harness.adapters.function_memory import Chat, _rows
+from harness.adapters.function_memory import Chat, _rows, llama_index
 from harness.core.values.calls import Approval
 from harness.core.values.messages import Opaque
 
@@ -172,3 +172,10 @@ def test_a_question_has_the_id_of_its_call_though_the_step_begins_anew(
     asyncio.run(Chat(brief, None, None, {})._watch(run, "main"))
     assert asked == [*CALLS]
     assert sent == [Event(asked="pay 5", input={"sum": 5}), Event(asked="pay 5", **told)]
+
+
+@pytest.mark.parametrize(("sums_up", "declared"), [(True, None), (False, False)])
+def test_a_memory_that_asks_for_summaries_says_so(sums_up: bool, declared: bool | None) -> None:
+    agent = SimpleNamespace(llm=None)
+    found = llama_index(agent, lambda name, folder: None, sums_up=sums_up).profile.capabilities
+    assert (found.compaction, found.session) == (declared, None)

@@ -28,4 +28,4 @@ def _summing_up(name: str, folder: Path) -> ChatSummaryMemoryBuffer:
 _llm = OpenAI(model="gpt-4o", api_key="x")
 agent = FunctionAgent(llm=_llm)
 connected = llama_index(agent, _memory, agent)
-summing_up = llama_index(agent, _summing_up)
+summing_up = llama_index(agent, _summing_up, sums_up=True)
