@@ -3,7 +3,7 @@
 The tools of the scenario stand in place of the Agent's own, and its model has a client of the
 brief. The sessions are in a database in memory, or in one that the user's own function makes in the
 run's folder: then a run may begin with a past and be killed. A question is a confirmation, which
-takes a note and another input. A cancel is seen between the events of a stream, and before each
+takes a note and another input. A cancel is seen between the events of a stream, and around each
 tool. An Agent with `compaction` asks the model of the brief for its summaries.
 """
 
@@ -249,6 +249,8 @@ def _tool(brief: Any, tool: Any) -> Any:
     def run(fc: Any, _agno_run_context: Any = None, **given: Any) -> Any:
         go_on(_agno_run_context)
         answer = answer_of(tool, given, fc.call_id or "")
+        if brief.cancelled(_agno_run_context.session_id):
+            Agent.cancel_run(_agno_run_context.run_id)
         said = with_pictures(answer, picture)
         if said is answer:
             return answer
