@@ -120,7 +120,7 @@ class ModelSeam:
         self._replied: tuple[object, str] = (None, "")
         self._headers = RequestHeaders(wire.headers)
         self._settings: dict[tuple[str, str], tuple[object, str]] = {}
-        self._summaries = set[str]()
+        self._summaries: dict[str, None] = {}  # a set has another order in each process
         self._said: dict[str, Sequence[Message]] = {"main": stored}  # the seeded session
         self._purposes = tuple((pattern_of(p), name) for p, name in scenario.purposes.items())
         self.endless = ""
@@ -229,7 +229,7 @@ class ModelSeam:
         said = next((m.text for m in reversed(reading.messages) if m.role == "user"), "")
         # A summary that says what was asked for it asks for nothing where the agent sends it on. A
         # request may begin with the same words.
-        for echo in self._summaries:
+        for echo in filter(None, self._summaries):
             said = said[:1] + said[1:].replace(echo, "")
         # Many agents say what a summary is in the system text, and send the conversation as the
         # user's. Some wires keep that text in the list.
@@ -307,7 +307,7 @@ class ModelSeam:
             bent = Bent(self.wire.write(value, reading, call.key, self.draws), value)
         plan, told, cut = bent.plan, bent.said, bent.cut
         if isinstance(told, Reply) and call.purpose == "compact":
-            self._summaries |= {Message("assistant", told.blocks).text.strip()} - {""}
+            self._summaries[Message("assistant", told.blocks).text.strip()] = None
         if isinstance(told, Recorded):
             told, cut = parsed(self.wire, told, plan)
         elif endpoint is not None:
