@@ -232,8 +232,16 @@ def _model(brief: Any, own: Any) -> Any:
     return made
 
 
-def _tool(brief: Any, tool: Any) -> Any:
+def _is_stopped(brief: Any, context: Any) -> bool:
+    """Whether the user has cancelled the turn of a run. Then the framework is told so."""
     from agno.agent import Agent
+
+    if is_over := bool(brief.cancelled(context.session_id)):
+        Agent.cancel_run(context.run_id)
+    return is_over
+
+
+def _tool(brief: Any, tool: Any) -> Any:
     from agno.exceptions import RunCancelledException
     from agno.media import Image
     from agno.tools.function import Function, ToolResult
@@ -242,17 +250,14 @@ def _tool(brief: Any, tool: Any) -> Any:
         return Image(content=data, mime_type=kind)
 
     def go_on(context: Any) -> None:
-        if brief.cancelled(context.session_id):
-            Agent.cancel_run(context.run_id)
+        if _is_stopped(brief, context):
             raise RunCancelledException("The user has cancelled the turn.")
 
     def run(fc: Any, _agno_run_context: Any = None, **given: Any) -> Any:
         go_on(_agno_run_context)
         answer = answer_of(tool, given, fc.call_id or "")
-        if brief.cancelled(_agno_run_context.session_id):
-            Agent.cancel_run(_agno_run_context.run_id)
-        said = with_pictures(answer, picture)
-        if said is answer:
+        _is_stopped(brief, _agno_run_context)  # the framework looks for its own cancel after a tool
+        if (said := with_pictures(answer, picture)) is answer:
             return answer
         images = [each for each in said if isinstance(each, Image)]
         words = [each for each in said if isinstance(each, str)]
