@@ -172,23 +172,23 @@ def _reply(trace: Trace, before: Turn, turn: Turn) -> Iterator[Finding]:
 
 
 def _cut_reply(trace: Trace, before: Turn, first: Exchange, said: str) -> Iterator[Finding]:
-    """Yield a reply of which the request holds one piece, and not the model's answer either. An
-    answer that was continued, or words between calls, stand in several messages."""
-    answers = ["\n".join(spoken(trace, before.main[-1])), said] if before.main else [said]
-    wholes = [squeeze(text) for text in answers]
-    back = (n.message.text for n in first.node.back() if n.side == "assistant")
-    texts = []
-    for text in back:  # from the end: most lists hold it there, and a session may be long
+    """Yield a reply of which the request holds one piece. An answer that was continued, or words
+    between calls, stand in several messages."""
+    if not before.main:  # a stored reply may come again, behind a note
+        return
+    answer = "\n".join(spoken(trace, before.main[-1]))
+    wholes = [squeeze(text) for text in (said, answer) if text.strip()]
+    texts = []  # from the end: most lists hold it there, and a session may be long
+    for text in (n.message.text for n in first.node.back() if n.side == "assistant"):
         texts.append(text)
         if any(whole in squeeze(text) for whole in wholes):
             return
-    joined = squeeze("".join(reversed(texts)))
-    if any(whole in joined for whole in wholes):
+    if any(whole in squeeze("".join(reversed(texts))) for whole in wholes):
         return
     piece = max((text for text in texts if squeeze(text) in wholes[-1]), key=len, default="")
-    if is_asked(said) and piece.strip() and len(piece) < len(said) * _SHORT:
+    if is_asked(answer) and piece.strip() and len(piece) < len(answer) * _SHORT:
         text = f"{first.called.key}: the reply of turn {before.number} of {before.session} "
-        text += changed_to(said, piece)
+        text += changed_to(answer, piece)
         yield Finding("history_faithful.cut_reply", text, (before.opened_n, first.n))
 
 

@@ -59,3 +59,11 @@ def test_a_trace_of_calls_may_be_left_out_of_an_error() -> None:
     assert isinstance(world, FailingWorld)
     world.result("IOError: end", flagged=True).reply("I could not pay.")
     assert codes(error_visible(world.final().end())) == []
+
+
+def test_an_error_that_ends_with_a_quote_and_says_itself_twice_is_whole() -> None:
+    words = "cat: cannot open 'a file of mine' cat: cannot open 'a file of mine'"
+    world = FailingWorld().turn("Pay order 17.").reply(PAY).tool(words, error=True)
+    assert isinstance(world, FailingWorld)
+    world.result(words, flagged=True).reply("I could not pay.")
+    assert codes(error_visible(world.final().end())) == []

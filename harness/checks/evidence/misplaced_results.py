@@ -87,9 +87,9 @@ def _cut_of(words: str, sent: str) -> str:
     """How many characters a text holds of a short error that is cut in the middle of a sentence, in
     words; "" where it is not. The end of a line or a sentence is a place where an agent may end."""
     said, told = (" ".join(text.split()) for text in (words, sent))
-    told = told.rstrip("\"'`}]) ")
     if len(words) > _SHORT_ERROR or said in told:
         return ""
+    told = told.rstrip("\"'`}]) ")
     lengths = range(int(len(said) * _MOST_CUT), _LEAST_CUT, -1)
     kept = next((said[:n].rstrip() for n in lengths if told.endswith(said[:n].rstrip())), "")
     ends = [" ".join(words[: m.start()].split()) for m in re.finditer(r"\n", words)]
