@@ -19,6 +19,7 @@ from harness.checks.evidence.excuses import (
 )
 from harness.checks.evidence.kept_calls import (
     alteration,
+    bare_name,
     has_another_name,
     is_another,
     named,
@@ -149,16 +150,12 @@ def _is_other_tool(execution: Execution, ask: Ask) -> bool:
     """Whether a call that names no such tool runs one. Agents repair the form of a name alone: its
     case, its marks, and a prefix that the model was trained on."""
     name, asked, exchange = execution.request.name, ask.use.name, ask.exchange
-    if name == asked or _bare(asked).endswith(_bare(name)) or not ask.use.id:
+    if name == asked or bare_name(asked).endswith(bare_name(name)) or not ask.use.id:
         return False
     if execution.called.session != exchange.called.session:
         return False
     uses = exchange.reply.tool_uses if exchange.reply else ()
     return all(use.id != ask.use.id or use.name == asked for use in uses)
-
-
-def _bare(name: str) -> str:
-    return "".join(filter(str.isalnum, name)).casefold()
 
 
 def _no_objects(trace: Trace) -> Iterator[Finding]:

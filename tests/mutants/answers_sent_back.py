@@ -14,30 +14,36 @@ from tests.mutants import mutant
 from tests.mutants.second_model import SecondModel, Show, build_with
 
 
-class _Altering(SecondModel):
-    """Sends each call of the history with an altered input."""
+class _SentBack(SecondModel):
+    """Sends each message of the history changed."""
 
-    alter: Callable[[Json], Json]
+    change: Callable[[Message], Message]
 
     def query(self, query: Query, show: Show = None) -> ModelAnswer:
-        """The answer to a request with other inputs of calls."""
-        messages = tuple(map(self._altered, query.messages))
+        """The answer to a request with the changed messages."""
+        messages = tuple(map(type(self).change, query.messages))
         return super().query(msgspec.structs.replace(query, messages=messages), show)
 
-    def _altered(self, message: Message) -> Message:
-        def read(block: Block) -> Block:
-            if not isinstance(block, ToolUse):
-                return block
-            return msgspec.structs.replace(block, input=type(self).alter(block.input))
 
+def _with_inputs(alter: Callable[[Json], Json]) -> Callable[[Message], Message]:
+    def read(block: Block) -> Block:
+        if not isinstance(block, ToolUse):
+            return block
+        return msgspec.structs.replace(block, input=alter(block.input))
+
+    def changed(message: Message) -> Message:
         return msgspec.structs.replace(message, blocks=tuple(map(read, message.blocks)))
 
+    return changed
 
-class Rounding(_Altering):
+
+class Rounding(_SentBack):
     """Reads the numbers of its own calls as floats."""
 
-    alter = staticmethod(
-        lambda said: json.loads(json.dumps(said), parse_int=lambda digits: int(float(digits)))
+    change = staticmethod(
+        _with_inputs(
+            lambda said: json.loads(json.dumps(said), parse_int=lambda digits: int(float(digits)))
+        )
     )
 
 
@@ -55,10 +61,10 @@ def rounds_its_own_calls(brief: Brief) -> None:
     build_with(Rounding, brief)
 
 
-class Emptying(_Altering):
+class Emptying(_SentBack):
     """Keeps of its calls the names alone."""
 
-    alter = staticmethod(lambda said: {})
+    change = staticmethod(_with_inputs(lambda said: {}))
 
 
 @mutant(
@@ -75,19 +81,16 @@ def forgets_the_inputs_of_its_calls(brief: Brief) -> None:
     build_with(Emptying, brief)
 
 
-class Halving(SecondModel):
-    """Keeps of each answer without calls its first half."""
-
-    def query(self, query: Query, show: Show = None) -> ModelAnswer:
-        """The answer to a request with halves of the earlier answers."""
-        messages = tuple(map(_halved, query.messages))
-        return super().query(msgspec.structs.replace(query, messages=messages), show)
-
-
 def _halved(message: Message) -> Message:
     if message.role != "assistant" or message.tool_uses:
         return message
     return assistant(Text(message.text[: len(message.text) // 2] or "-"))
+
+
+class Halving(_SentBack):
+    """Keeps of each answer without calls its first half."""
+
+    change = staticmethod(_halved)
 
 
 @mutant(

@@ -32,11 +32,12 @@ def named(use: ToolUse) -> tuple[str, str]:
 def has_another_name(held: ToolUse, use: ToolUse) -> bool:
     """Whether a call stands there as one of another tool. Agents repair the form of a name, and add
     the prefix of a server or leave it out."""
-    one, other = (_bare(name) for name in (held.name, use.name))
+    one, other = map(bare_name, (held.name, use.name))
     return not (one.endswith(other) or other.endswith(one))
 
 
-def _bare(name: str) -> str:
+def bare_name(name: str) -> str:
+    """The letters and digits of a tool's name, in one case."""
     return "".join(filter(str.isalnum, name)).casefold()
 
 

@@ -93,12 +93,10 @@ def _cut_of(words: str, sent: str) -> str:
     lengths = range(int(len(said) * _MOST_CUT), _LEAST_CUT, -1)
     kept = next((said[:n].rstrip() for n in lengths if told.endswith(said[:n].rstrip())), "")
     ends = [" ".join(words[: m.start()].split()) for m in re.finditer(r"\n", words)]
-    is_whole = kept in ends or not set(kept[-1:] + said[len(kept) :].lstrip()[:1]).isdisjoint(
-        _MARKS
-    )
-    return (
-        f"{len(kept)} of the {len(said)} characters of its error" if kept and not is_whole else ""
-    )
+    edge = kept[-1:] + said[len(kept) :].lstrip()[:1]
+    if not kept or kept in ends or not _MARKS.isdisjoint(edge):
+        return ""
+    return f"{len(kept)} of the {len(said)} characters of its error"
 
 
 def _lines(words: str) -> list[str]:
