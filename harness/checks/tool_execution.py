@@ -53,10 +53,10 @@ def args_complete(history: History) -> Iterator[Finding]:
     an object. `optional`: a request offers the tool with a required input that the model may leave
     out.
 
-    Not a finding: a name in other case, with other marks, or without a prefix, such as
-    `functions.`; a complete answer with any numbering of its events; an input with `NaN`, as a
-    client reads it; a default that was filled in or a value that was converted, as the schema of
-    the tool says ("1" for an integer); half of a character that was taken out or replaced; free
+    Not a finding: a name that no tool has, in other case, with other marks, or without a prefix,
+    such as `functions.`; a complete answer with any numbering of its events; an input with `NaN`,
+    as a client reads it; a default that was filled in or a value that was converted, as the schema
+    of the tool says ("1" for an integer); half of a character that was taken out or replaced; free
     text for a custom tool; a missing input; in a recording, a failed call, which may never have
     run. Source: invariant 22.
     """
@@ -114,7 +114,7 @@ def _broken(
     trace: Trace, execution: Execution, ask: Ask, recorded: bool, strays: _Strays
 ) -> Iterator[tuple[str, str]]:
     name, exchange = execution.request.name, ask.exchange
-    if _is_other_tool(execution, ask):
+    if _is_other_tool(trace, execution, ask):
         yield "other_tool", f"{name} runs for a call of {ask.use.name}, which is another tool"
     if exchange.is_cut:
         yield "incomplete", f"{name} runs although the model's answer was cut"
@@ -146,11 +146,13 @@ def _stray_inputs(exchange: Exchange) -> tuple[Json, ...]:
     return (*stray, *(use.input for use in uses if began_twice))
 
 
-def _is_other_tool(execution: Execution, ask: Ask) -> bool:
+def _is_other_tool(trace: Trace, execution: Execution, ask: Ask) -> bool:
     """Whether a call that names no such tool runs one. Agents repair the form of a name alone: its
-    case, its marks, and a prefix that the model was trained on."""
+    case, its marks, and a prefix that the model was trained on. A name that a tool has is right."""
     name, asked, exchange = execution.request.name, ask.use.name, ask.exchange
-    if name == asked or bare_name(asked).endswith(bare_name(name)) or not ask.use.id:
+    if name == asked or not ask.use.id:
+        return False
+    if asked not in trace.settings.get("tools", {}) and bare_name(asked).endswith(bare_name(name)):
         return False
     if execution.called.session != exchange.called.session:
         return False

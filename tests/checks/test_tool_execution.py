@@ -291,12 +291,22 @@ def test_nothing_may_stand_for_a_missing_value_that_is_not_required() -> None:
     ],
 )
 def test_a_call_runs_the_tool_that_it_names(asked: str, ran: str, rules: list[str]) -> None:
-    story = Story().turn("go").reply(use(asked, {"path": "a"}, "t1"))
+    assert _ran_as(asked, ran) == rules
+
+
+def test_a_name_that_a_tool_has_is_not_repaired() -> None:
+    assert _ran_as("write_all", "write.all", {"write_all": {}}) == ["args_complete.other_tool"]
+    assert _ran_as("write_all", "write.all", {"write.all": {}}) == []
+
+
+def _ran_as(asked: str, ran: str, tools: dict[str, Any] | None = None) -> list[str]:
+    story = Story(settings={"tools": tools or {}}).turn("go")
+    story.reply(use(asked, {"path": "a"}, "t1"))
     where = {"at_ms": 0, "session": "main", "turn": 1, "key": "main/tool#1"}
     request = ToolRequest("t1", ran, {"path": "a"})
     story.history.called(**where, seam="tool", request=request)
     story.history.answered(**where, seam="tool", value={"content": "ok"})
-    assert codes(args_complete(story.end())) == rules
+    return codes(args_complete(story.end()))
 
 
 @pytest.mark.parametrize(
