@@ -168,6 +168,8 @@ def read(document: bytes, name: str = "", format: str = AUTO) -> Recording:
         raise error.within(name) from None
     except RecursionError:
         raise InputError("nested too deeply", name) from None
+    finally:
+        json_documents.forget()
 
 
 def _recognised(document: bytes) -> Recording:

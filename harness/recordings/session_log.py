@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -167,10 +168,21 @@ def entries(
 def first_objects(head: bytes) -> Iterator[dict[str, Any]]:
     """The objects on the first lines, by which a format is recognised; torn lines are left out.
 
-    Most formats look at one or two, so a line is parsed when it is asked for.
+    Most formats look at one or two, so a line is parsed when it is asked for. Ten formats ask, so a
+    short line is parsed once.
     """
-    values = map(parse, islice(split(head), _FIRST))
+    lines = (line.strip() for line in islice(split(head), _FIRST))
+    values = (_value(line) for line in lines if line[:1] == b"{" and line[-1:] == b"}")
     return (value for value in values if isinstance(value, dict))
+
+
+_SHORT_BYTES = 100_000
+
+_of_short_line = lru_cache(maxsize=_FIRST)(parse)
+
+
+def _value(line: bytes) -> Json:
+    return _of_short_line(line) if len(line) <= _SHORT_BYTES else parse(line)
 
 
 def path_to(last: str, parents: Mapping[str, str]) -> list[str]:

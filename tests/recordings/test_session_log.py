@@ -93,6 +93,8 @@ def test_lines_are_asked_for_one_at_a_time() -> None:
 def test_the_first_objects_leave_out_a_torn_end() -> None:
     assert [*first_objects(b'{"a": 1}\nx\n[2]\n{"b": 2}\n{"c"')] == [{"a": 1}, {"b": 2}]
     assert [*first_objects(b'{"a": 1}\n' * 50)] == [{"a": 1}] * 20
+    assert [*first_objects(b'{\n  "a": {}\n}\n')] == []
+    assert [*first_objects(b' {"a": 1} \r\n{a}')] == [{"a": 1}]
 
 
 class _Known(TypedDict, total=False):
