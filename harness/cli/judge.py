@@ -78,6 +78,7 @@ def command(
     read; 0 if --since leaves none. With --follow only findings that come later count, and with
     --since those of files that changed since then; it ends at Ctrl-C or after --minutes.
     """
+    from harness.cli.judge_sessions import begin_of
     from harness.cli.judge_task import check_names, judge_files, judged_history
     from harness.verdicts.command_events import CommandStarted
 
@@ -85,8 +86,9 @@ def command(
     found = _chosen(paths, mine, since)
     if minutes and not follow:
         raise InputError("only with --follow", "--minutes")
+    since_s = begin_of(since) if since is not None and resume is None else None
+    asked = _asked(kind, check, profile_name, fail_on, expect, since_s)
     if follow:
-        asked = _asked(kind, check, profile_name, fail_on, expect)
         return _follow(found, asked, minutes, tells_all=since is not None, as_json=as_json)
     does = options.worker_engine(engine, jobs, _file_count(found))
     started = CommandStarted(verb="judge", noun="transcript")
@@ -94,7 +96,6 @@ def command(
     with reporting(started, screen, read=read) as tell, ExitStack() as held:
         journal = _journal(resume, held) if resume else None
         stamps: dict[str, Stamp] = {}
-        asked = _asked(kind, check, profile_name, fail_on, expect)
         todo = _todo(found(), asked, journal, stamps)
         advance = held.enter_context(terminal.progress(partial(_all_files, found), "files"))
         for file in judge_files(does, todo):
@@ -107,14 +108,16 @@ def command(
 
 
 def _asked(
-    kind: str, check: str | None, profile: str, fail_on: FindingClass | None, expect: Path | None
-) -> JudgeTask:
+    kind: str, check: str | None, profile: str, fail_on: FindingClass | None, expect: Path | None,
+    since_s: float | None,
+) -> JudgeTask:  # fmt: skip
     """Return a task with what is asked of every file."""
     from harness.cli.judge_task import JudgeTask
     from harness.files.scenario_file import load_expectation
 
     return JudgeTask(path="", kind=kind, check=check, profile=options.chosen_profile(profile),
                      fail_on=fail_on, expect=load_expectation(expect) if expect else None,
+                     since_s=since_s,
                      )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from harness.core.values.errors import InputError
 from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import FindingClass
 from harness.files.appended_lines import AppendedLines
-from harness.files.regular_file import opened, whole
+from harness.files.regular_file import changed_ns, opened, whole
 from harness.parts.loading import Plugin, loaded
 from harness.verdicts.command_events import FileRead
 
@@ -75,10 +75,9 @@ def _plugin_word(plugin: Plugin) -> str:
 def stamp(path: str, shown: str, asked: str) -> Stamp | None:
     """Return the stamp of a file as it is now; None for a file that is gone."""
     try:
-        status = os.stat(path)
+        return Stamp(shown, os.stat(path).st_size, changed_ns(path), asked)
     except OSError:
         return None
-    return Stamp(shown, status.st_size, status.st_mtime_ns, asked)
 
 
 class JudgeJournal:

@@ -19,7 +19,7 @@ from harness.core.values.messages import Message, side
 from harness.core.values.table_file import pairs
 from harness.core.values.visible_text import abridged, visible_line
 from harness.files.regular_file import head_of
-from harness.recordings.transcripts import Recording
+from harness.recordings.transcripts import Recording, Transcript
 
 _AGO = re.compile(r"(\d{1,4})([mhdw])")
 _SECONDS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
@@ -85,10 +85,24 @@ def named_session(path: str, recording: Recording) -> NamedSession:
     first = next(iter(recording.transcripts), None)
     if first is None or first.exchange:
         return NamedSession()
-    said, head = _first_words(first.messages), head_of(Path(path))
-    when = shown_time(_begun_s(head) or os.stat(path).st_mtime)
-    name = f"{_project(path, head)}, {when}{f': {said}' if said else ''}"
-    return NamedSession(visible_line(name), when.partition(" ")[0])
+    head = head_of(Path(path))
+    begun_s = _begun_s(head) or os.stat(path).st_mtime
+    return _named(first, _project(path, head), begun_s)
+
+
+def named_transcript(transcript: Transcript, of_file: NamedSession) -> str:
+    """What people know a transcript by: its own name in a database, else that of its file."""
+    if transcript.begun_s is None:
+        return of_file.called
+    return _named(transcript, _last_part(transcript.place), transcript.begun_s).called
+
+
+def _named(transcript: Transcript, project: str, begun_s: float) -> NamedSession:
+    said, when = _first_words(transcript.messages), shown_time(begun_s)
+    begin = f"{project}, {when}" if project else when
+    return NamedSession(
+        visible_line(f"{begin}{f': {said}' if said else ''}"), when.partition(" ")[0]
+    )
 
 
 def _begun_s(head: bytes) -> float | None:
@@ -103,8 +117,11 @@ def _begun_s(head: bytes) -> float | None:
 def _project(path: str, head: bytes) -> str:
     named = _FOLDER.search(head)
     folder = named[1].decode("utf-8", "replace") if named else os.path.dirname(path)
-    parts = [part for part in re.split(r"[/\\]+", folder) if part]
-    return parts[-1] if parts else "/"
+    return _last_part(folder) or "/"
+
+
+def _last_part(folder: str) -> str:
+    return next((part for part in re.split(r"[/\\]+", folder)[::-1] if part), "")
 
 
 def _first_words(messages: Iterable[Message]) -> str:

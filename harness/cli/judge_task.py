@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from harness.core.values.profile import NO_PROFILE, Profile
 from harness.core.values.verdict import FindingClass
 from harness.core.values.visible_text import visible_line
 from harness.engines import Engine, ordered_map
-from harness.files.regular_file import FoundFile, files_below, head_of
+from harness.files.regular_file import FoundFile, changed_ns, files_below, head_of
 from harness.parts.loading import unknown_name
 from harness.recordings.transcripts import Refusal
 from harness.redaction.encoder import reported
@@ -50,8 +50,9 @@ class JudgeTask(msgspec.Struct, frozen=True, kw_only=True):
     """A file to be judged.
 
     `named`: the user named it, so the whole reason of a refusal is reported. `expect`: what its
-    runs are asked in place of their scenarios' expectation. `refused`: why it is
-    not opened. `recalled`: the position of an earlier result in the `journal`.
+    runs are asked in place of their scenarios' expectation. `refused`: why it is not opened.
+    `since_s`: of a database only sessions that changed since then. `recalled`: the position of an
+    earlier result in the `journal`.
     """
 
     path: str
@@ -63,6 +64,7 @@ class JudgeTask(msgspec.Struct, frozen=True, kw_only=True):
     expect: Expect | None = None
     refused: str = ""
     size_bytes: int = 0
+    since_s: float | None = None
     journal: str = ""
     recalled: int | None = None
 
@@ -175,28 +177,39 @@ def _refusal(error: InputError, task: JudgeTask) -> Refusal:
 
 
 def _judge(task: JudgeTask) -> FileRead:
-    from harness.cli.judge_sessions import named_session
+    from harness.cli.judge_sessions import named_session, named_transcript
     from harness.files.recording_file import read_any_recording
 
     if task.refused:
         raise InputError(task.refused)
-    recording = _of_sessions(read_any_recording(Path(task.path), task.kind))
+    every = _of_sessions(read_any_recording(Path(task.path), task.kind))
+    recording = every if task.since_s is None else _changed(every, task.since_s)
     refusals = tuple(msgspec.structs.replace(one, place="") for one in recording.refusals)
     session = named_session(task.path, recording)
-    transcripts = tuple(
-        msgspec.structs.replace(one, session=session.called)
-        for one in _transcripts(task, recording)
+    names = chain(
+        (named_transcript(one, session) for one in recording.transcripts), repeat(session.called)
     )
+    transcripts = tuple(
+        msgspec.structs.replace(one, session=name)
+        for one, name in zip(_transcripts(task, recording), names, strict=False)
+    )
+    empty = () if every.transcripts else (Refusal("", "holds no transcript"),)
     return FileRead(
         path=shown(task.path),
         format=recording.format,
         results=transcripts,
-        refusals=refusals if refusals or transcripts else (Refusal("", "holds no transcript"),),
+        refusals=refusals if refusals or transcripts else empty,
         notes=recording.notes,
         named=task.named,
         called="" if task.named else session.called,
         day=session.day,
     )
+
+
+def _changed(recording: Recording, since_s: float) -> Recording:
+    """Return the recording without sessions that have not changed since a time."""
+    kept = (t for t in recording.transcripts if t.changed_s is None or t.changed_s >= since_s)
+    return msgspec.structs.replace(recording, transcripts=tuple(kept))
 
 
 def _transcripts(task: JudgeTask, recording: Recording) -> Iterator[Result]:
@@ -292,7 +305,7 @@ def files(paths: Sequence[Path], since_s: float | None = None) -> Iterator[Found
 
 def _is_older(path: str, since_s: float) -> bool:
     try:
-        return os.stat(path).st_mtime < since_s
+        return changed_ns(path) < since_s * 1e9
     except OSError:  # it is gone or cannot be reached, and is refused with the reason
         return False
 

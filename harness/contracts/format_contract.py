@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
 import msgspec
 from hypothesis import given
@@ -17,6 +18,7 @@ from harness.core.history.history import encode
 from harness.core.values.errors import InputError
 from harness.recordings import Format, Recording, counts, to_history
 from harness.recordings.recognition import FORMATS
+from harness.stores.plain_tables import tables_in
 
 STRANGERS = (b"", b"\n", b"{}", b"[]", b"null", b"hello\n", b"a: 1\n", b"\xff\xfe\x00", b'"text"\n')
 """Documents that are not recordings."""
@@ -30,7 +32,7 @@ def check_format(
     """Raise AssertionError, with a plain sentence, for a law that a format breaks.
 
     `format` is the function, or a format of `harness.recordings.formats()`; `documents` are
-    complete files that it reads, at least one.
+    complete files that it reads, at least one. Those of a format with `tables` are databases.
     """
     known = format if isinstance(format, Format) else part_named(format, FORMATS)
     law(bool(documents), f"{known.name}: give a document that it reads")
@@ -109,13 +111,20 @@ def _lines(document: bytes) -> list[bytes]:
 
 
 def _attempted(known: Format, document: bytes) -> Recording | str | None:
-    return _guarded(known, known.attempt, document)
+    return _guarded(known, partial(_tables, known) if known.by_tables else known.attempt, document)
+
+
+def _tables(known: Format, document: bytes) -> Recording | None:
+    with tables_in(document) as tables:
+        return known.read_tables(tables)
 
 
 def _read(known: Format, document: bytes) -> Recording | str | None:
-    found = _guarded(known, known.read, document)
+    found = (
+        _attempted(known, document) if known.by_tables else _guarded(known, known.read, document)
+    )
     what = f"{known.name} is named for a file that it cannot read, and gives no reason"
-    law(found is not None, what)
+    law(known.by_tables or found is not None, what)
     return found
 
 

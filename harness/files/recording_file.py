@@ -25,11 +25,12 @@ def read_any_recording(path: Path, kind: str = "auto") -> Recording:
 
     Raises InputError, naming the file, for one that cannot be read.
     """
-    from harness.stores.formats.hermes import is_database, read_database
+    from harness.stores.plain_tables import is_database, tables_of
 
-    if kind == "hermes" or (kind == "auto" and is_database(path)):
-        return read_database(path)
-    return read_recording(path, kind)
+    if not recognition.takes_tables(kind) or (kind == recognition.AUTO and not is_database(path)):
+        return read_recording(path, kind)
+    with tables_of(path) as tables:
+        return recognition.read_tables(tables, str(path), kind)
 
 
 def read_recording(path: Path, kind: str = "auto") -> Recording:

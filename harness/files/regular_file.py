@@ -57,6 +57,19 @@ def _descriptor(path: Path) -> int:
         raise InputError("no path of a file", repr(str(path))) from None
 
 
+def changed_ns(path: str) -> int:
+    """When a file was last written, in nanoseconds; raises OSError where it is not there.
+
+    The last writes to a database in WAL mode stand in the log beside it, and its own time is that
+    of the last checkpoint.
+    """
+    try:
+        log = os.stat(f"{path}-wal").st_mtime_ns
+    except OSError:
+        log = 0
+    return max(os.stat(path).st_mtime_ns, log)
+
+
 def check_regular(path: Path) -> None:
     """Raise InputError unless a file that a library opens by its name is regular and small."""
     with opened(path) as file:

@@ -17,7 +17,8 @@ A format is a function that takes the bytes of a file, or its lines, and returns
         return Recording((Transcript(name="talk", messages=messages),))
 
 - The name of the first parameter marks a plug-in's function. `document` is the bytes of the whole
-  file. `lines` is an iterable of lines, each with its line feed, of a file of any size.
+  file. `lines` is an iterable of lines, each with its line feed, of a file of any size. `tables`
+  are the tables of a SQLite database.
 - It returns None for a file of another format. For a file of this format that it cannot read it
   raises `InputError` with a reason and a place.
 - `@recognised_by(test)` adds a test of bytes: the function is called only where the test says yes.
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from harness.recordings.recording_format import recognised_by as recognised_by
     from harness.recordings.session_log import Notes as Notes
     from harness.recordings.session_log import entries as entries
+    from harness.recordings.tables import Tables as Tables
     from harness.recordings.transcript_counts import counts as counts
     from harness.recordings.transcript_history import to_history as to_history
     from harness.recordings.transcripts import Recording as Recording

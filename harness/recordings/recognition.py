@@ -20,6 +20,8 @@ from harness.parts.part import Part
 from harness.recordings import json_documents, zip_archive
 from harness.recordings.recording_format import Format, format_from, is_reader, parts_of
 from harness.recordings.session_log import first_objects
+from harness.recordings.tables import MAGIC as DATABASE
+from harness.recordings.tables import Tables, has
 from harness.recordings.transcripts import Recording
 
 AUTO = "auto"
@@ -35,7 +37,7 @@ def _own(file: Plugin) -> Mapping[str, Format]:
 
 FORMATS: Kind[Format] = Kind(
     "format",
-    "a format with `document` or `lines`",
+    "a format with `document`, `lines` or `tables`",
     _own,
     lambda name, kind: Part(name, kind.title),
     folder="harness.recordings.readers",
@@ -72,12 +74,15 @@ def _candidates(head: bytes) -> Iterator[Format]:
             yield kind
 
 
+_NO_FORMAT = "no format reads it; docs/plug-ins.md shows how to write one, about 60 lines"
+
+
 class _UnreadProgram(msgspec.Struct, frozen=True):
     """A program whose logs no format reads, how a file begins, and what to read `instead`."""
 
     program: str
     beginning: str
-    instead: str = "no format reads it; docs/plug-ins.md shows how to write one, about 60 lines"
+    instead: str = _NO_FORMAT
 
 
 _UNREAD = tuple(
@@ -153,6 +158,47 @@ def read_lines(lines: Iterable[bytes], name: str, format: str) -> Recording:
         raise error.within(name) from None
 
 
+def takes_tables(format: str) -> bool:
+    """Whether a database may be of the format of that name; raises InputError for an unknown
+    one."""
+    return format == AUTO or format_named(format).by_tables
+
+
+def read_tables(tables: Tables, name: str, format: str = AUTO) -> Recording:
+    """The recording that a database holds; `format` is the name of a format, or `auto`.
+
+    Raises InputError that names `name` and the place in it.
+    """
+    kinds = formats().values() if format == AUTO else [format_named(format)]
+    try:
+        found = next(filter(None, (kind.read_tables(tables) for kind in kinds)), None)
+        if found is None:
+            raise _unread_database(tables)
+    except InputError as error:
+        raise error.within(name) from None
+    return found
+
+
+class _UnreadDatabase(msgspec.Struct, frozen=True):
+    """A program whose database no format reads, a table and a column of it, and what to read
+    `instead`."""
+
+    program: str
+    table: str
+    column: str
+    instead: str = _NO_FORMAT
+
+
+_DATABASES = tuple(table(__package__, "unread_databases.tsv", _UnreadDatabase).values())
+
+
+def _unread_database(tables: Tables) -> InputError:
+    known = next((one for one in _DATABASES if has(tables, one.table, one.column)), None)
+    if known is not None:
+        return InputError(f"looks like {known.program}: {known.instead}")
+    return InputError("a SQLite database that no format reads", more=_NEXT_STEP)
+
+
 def read(document: bytes, name: str = "", format: str = AUTO) -> Recording:
     """The recording that bytes hold; `format` is the name of a format, or `auto`.
 
@@ -183,6 +229,8 @@ def _recognised(document: bytes) -> Recording:
 def _check_text(data: bytes) -> None:
     if not data or data.isspace():
         raise InputError("the file is empty", "line 1")
+    if data.startswith(DATABASE):
+        raise InputError("a SQLite database is read from its file, not from bytes", "line 1")
     at = data.find(b"\0", 0, _HEAD_BYTES)
     if at >= 0:
         line = data.count(b"\n", 0, at) + 1

@@ -1,7 +1,8 @@
 """What a recording format is: a function, recognised by the name of its first parameter.
 
 `document` takes the bytes of a file; `lines` takes lines with their line feeds, of a file of any
-size. Formats of the harness and of plug-ins have this one shape.
+size; `tables` takes the tables of a SQLite database. Formats of the harness and of plug-ins have
+this one shape.
 """
 
 from __future__ import annotations
@@ -16,25 +17,28 @@ from harness.core.values.errors import InputError
 from harness.parts.loading import Plugin
 from harness.recordings.half_read import with_doubts
 from harness.recordings.session_log import split
+from harness.recordings.tables import Tables
 from harness.recordings.transcripts import Recording, readable
 
 Reader = Callable[[Any], Recording | None]
 """A format's function."""
 
-_BY_LINES = {"document": False, "lines": True}
-"""The names of a first parameter by which a format is recognised, and how the format reads."""
+_TAKES = ("document", "lines", "tables")
+"""The names of a first parameter by which a format is recognised."""
 
 _F = TypeVar("_F", bound=Reader)
 _R = TypeVar("_R")
 
 
 class Format(msgspec.Struct, frozen=True):
-    """A format: its full name, its title, its function, and whether that reads line by line."""
+    """A format: its full name, its title, its function, and whether that reads line by line, or the
+    tables of a database."""
 
     name: str
     title: str
     function: Reader
     by_lines: bool = False
+    by_tables: bool = False
 
     @property
     def fits_others(self) -> bool:
@@ -75,7 +79,17 @@ class Format(msgspec.Struct, frozen=True):
             return self.read(b"".join(lines))
         return self._wanted(self.function(lines))
 
+    def read_tables(self, tables: Tables) -> Recording | None:
+        """The recording that a database holds; None for one of another format.
+
+        Raises InputError for one of this format that cannot be read.
+        """
+        found = self.function(tables) if self.by_tables else None
+        return None if found is None else self._named(found)
+
     def _call(self, document: bytes) -> Recording | None:
+        if self.by_tables:
+            return None
         return self.function(split(document) if self.by_lines else document)
 
     def _wanted(self, found: Recording | None) -> Recording:
@@ -110,18 +124,19 @@ def _test_of(function: Reader) -> Callable[[bytes], bool] | None:
 def format_from(function: Reader, name: str = "") -> Format:
     """The format that a function is; `name` is that of the function without one.
 
-    Raises InputError for a function whose first parameter is neither `document` nor `lines`.
+    Raises InputError for a function whose first parameter is none of `document`, `lines`, `tables`.
     """
     first, own = _first_parameter(function), getattr(function, "__name__", "format")
-    if first not in _BY_LINES:
-        raise InputError(f"{own} is not a format: its first parameter is `document` or `lines`")
+    if first not in _TAKES:
+        what = "its first parameter is `document`, `lines` or `tables`"
+        raise InputError(f"{own} is not a format: {what}")
     title = (function.__doc__ or "").strip().partition("\n")[0].rstrip(".")
-    return Format(name or own, title, function, _BY_LINES[first])
+    return Format(name or own, title, function, first == "lines", first == "tables")
 
 
 def is_reader(function: Callable[..., object]) -> bool:
     """Whether a function is a format, by its first parameter."""
-    return _first_parameter(function) in _BY_LINES
+    return _first_parameter(function) in _TAKES
 
 
 def _first_parameter(function: Callable[..., object]) -> str:

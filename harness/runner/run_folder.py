@@ -7,6 +7,7 @@ partial. Secrets are removed.
 from __future__ import annotations
 
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -112,7 +113,16 @@ def keep_session(session: Path, folder: Path | None) -> Path:
     kept = (folder or Path(tempfile.mkdtemp(prefix=KEPT_PREFIX))) / SESSION
     kept.parent.mkdir(parents=True, exist_ok=True)
     redact_folder(session)
+    _drop_special(session)
     return Path(shutil.move(session, kept))
+
+
+def _drop_special(folder: Path) -> None:
+    """Remove sockets and pipes: a move to another file system copies, and cannot copy these."""
+    for found in folder.rglob("*"):
+        mode = found.lstat().st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)):
+            found.unlink()
 
 
 def move_kept(session: Path, place: Path) -> None:

@@ -176,9 +176,9 @@ def _claude_code(path: Path) -> list[Message]:
 
 def _hermes(path: Path) -> list[Message]:
     """Return the active messages of the newest session, because a compaction may begin one."""
-    from harness.stores.formats.hermes import read_database
+    from harness.files.recording_file import read_any_recording
 
-    return _context(path, read_database(path).transcripts[-1:])
+    return _context(path, read_any_recording(path, "hermes").transcripts[-1:])
 
 
 def _context(path: Path, chosen: Sequence[Transcript]) -> list[Message]:

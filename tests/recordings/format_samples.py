@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.recordings import formats
-from tests.recordings import documents, test_session_formats
+from tests.recordings import databases, documents, test_session_formats
 from tests.recordings.cassettes import DIALECTS
 from tests.recordings.readers import (
     test_aider,
@@ -14,7 +14,7 @@ from tests.recordings.readers import (
 )
 
 SAMPLES: dict[str, list[bytes]] = {name: [] for name in formats()}
-"""By the name of the format; a database has none, because its store reads it."""
+"""By the name of the format."""
 
 for _name, _sample in documents.SAMPLES.values():
     SAMPLES[_name].append(_sample)
@@ -26,3 +26,5 @@ SAMPLES["genai_replay"].append(test_genai_replay.WHOLE)
 SAMPLES["httprr"].append(test_httprr.WHOLE)
 SAMPLES["inspect_ai"].append(test_inspect_ai.archive(test_inspect_ai.sample()))
 SAMPLES["openhands"].append(test_openhands.trajectory(*test_openhands.TURN))
+for _name, _databases in databases.SAMPLES.items():
+    SAMPLES[_name] += map(databases.database, _databases)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
 from pathlib import Path
 
 import msgspec
@@ -64,3 +66,16 @@ def test_nothing_half_written_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert played.verdict.verdict == "unknown"
     assert "no space is left on the disk" in played.verdict.doubts[0]
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == []
+
+
+def test_a_kept_session_is_without_sockets_and_pipes_which_no_copy_can_take(tmp_path: Path) -> None:
+    session = tmp_path / "session"
+    (session / "work").mkdir(parents=True)
+    os.mkfifo(session / "work" / "pipe")
+    (session / "work" / "notes.txt").write_text("kept")
+    (session / "dangling").symlink_to("nowhere")
+    with socket.socket(socket.AF_UNIX) as relay, contextlib.chdir(session):
+        relay.bind("relay")
+        kept = run_folder.keep_session(session, tmp_path / "run")
+    found = sorted(str(path.relative_to(kept)) for path in kept.rglob("*"))
+    assert found == ["dangling", "work", "work/notes.txt"]

@@ -8,7 +8,7 @@ hermes_state.py, versions 0.13 to 0.19.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -17,13 +17,8 @@ from harness.core.values.messages import Json, Message
 from harness.providers.openai_chat.framework_messages import recorded_message
 from harness.providers.openai_chat.record import RECORD
 from harness.providers.shared import json_fields as f
-from harness.recordings.half_read import with_doubts
-from harness.recordings.recording_format import recognised_by
-from harness.recordings.session_log import MAX_KEPT_BYTES
-from harness.recordings.transcripts import Recording, Transcript, readable
-
-MAGIC = b"SQLite format 3\0"
-"""How every SQLite database begins."""
+from harness.recordings.tables import Row, Tables, bounded, has
+from harness.recordings.transcripts import Recording, Transcript
 
 _STRUCTURED = "\0json:"
 
@@ -33,34 +28,36 @@ COLUMNS = (
 )  # fmt: skip
 """The columns of a row of `messages` that are read; a version may lack the last ones."""
 
-_Row = Mapping[str, Json]
-
 
 class _SessionRows(msgspec.Struct):
     messages: list[Message] = []
     stops: dict[int, str] = {}
 
 
-def is_hermes(data: bytes) -> bool:
-    """Whether the bytes are a database."""
-    return data.startswith(MAGIC)
+_SESSIONS = ("id", "model", "system_prompt")
 
 
-@recognised_by(is_hermes)
-def hermes(document: bytes) -> Recording:
-    """hermes state.db.
+def hermes(tables: Tables) -> Recording | None:
+    """session of hermes' state.db.
 
-    Always raises InputError: a part of a database may stand in a log beside its file.
+    Raises InputError when no row is a message.
     """
-    raise InputError("a SQLite database is read from its file, not from bytes", "line 1")
+    if not (has(tables, "messages", "role", "tool_calls") and tables.columns("sessions")):
+        return None
+    return recording(rows(tables), tables.rows("sessions", _SESSIONS, ("id",)))
 
 
-def is_active(row: _Row) -> bool:
+def rows(database: Tables) -> Iterator[Row]:
+    """The rows of the messages, in the order in which the model sees them."""
+    return database.rows("messages", COLUMNS, ("id",))
+
+
+def is_active(row: Row) -> bool:
     """Whether the model is shown the row; one that does not say so is shown."""
     return row.get("active") not in (0, "0")
 
 
-def message(row: _Row) -> Message:
+def message(row: Row) -> Message:
     """The message of a row."""
     calls = f.arguments(row.get("tool_calls"))
     return recorded_message(
@@ -82,13 +79,13 @@ def _content(content: Json) -> Json:
     return f.arguments(content.removeprefix(_STRUCTURED))
 
 
-def recording(rows: Iterable[_Row], sessions: Iterable[_Row]) -> Recording:
+def recording(rows: Iterable[Row], sessions: Iterable[Row]) -> Recording:
     """A transcript for each session, in the order of its first row.
 
     Raises InputError when no row is a message, and when there is more than can be held.
     """
     found: dict[str, _SessionRows] = {}
-    for row in _bounded(rows):
+    for row in bounded(filter(is_active, rows), "messages"):
         session = found.setdefault(f.text(row.get("session_id")), _SessionRows())
         stop = f.text(row.get("finish_reason"))
         if stop and row.get("role") == "assistant":
@@ -98,20 +95,10 @@ def recording(rows: Iterable[_Row], sessions: Iterable[_Row]) -> Recording:
         raise InputError("the table `messages` has no active row", "messages")
     about = {f.text(row.get("id")): row for row in sessions}
     transcripts = (_transcript(name, held, about.get(name, {})) for name, held in found.items())
-    return with_doubts(readable(Recording(tuple(transcripts), format="hermes")))
+    return Recording(tuple(transcripts))
 
 
-def _bounded(rows: Iterable[_Row]) -> Iterator[_Row]:
-    size_bytes = 0
-    for row in filter(is_active, rows):
-        size_bytes += sum(len(value) for value in row.values() if isinstance(value, (str, bytes)))
-        if size_bytes > MAX_KEPT_BYTES:
-            what = f"more than {MAX_KEPT_BYTES // 1024**2} MB of messages"
-            raise InputError(what, f"messages, row {row.get('id')}")
-        yield row
-
-
-def _transcript(name: str, held: _SessionRows, about: _Row) -> Transcript:
+def _transcript(name: str, held: _SessionRows, about: Row) -> Transcript:
     return Transcript(
         name=name or "session",
         messages=tuple(held.messages),

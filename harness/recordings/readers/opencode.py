@@ -1,16 +1,22 @@
-"""Sessions that `opencode export` printed: one object, with the parts of each message.
+"""Sessions of opencode: as `opencode export` prints one, and as its database keeps them all.
+
+Both hold an object for a message, and one for each part of it.
 
 A part of a tool holds the call and its result. An answer has a step for each request to the model.
 The next request shows the model a call that was cut short as a failed one. The summary of a
 compaction begins a new context, with the tail of messages that the compaction names.
-Source: exports of versions 1.2 to 1.18, and anomalyco/opencode, session/message-v2.ts.
+Source: exports of versions 1.2 to 1.18, databases that 1.18.33 wrote, and anomalyco/opencode,
+session/message-v2.ts.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Mapping
+from heapq import merge
+from itertools import groupby, pairwise
+from operator import itemgetter
+from typing import Any
 
 from harness.core.values.errors import InputError
 from harness.core.values.messages import (
@@ -30,8 +36,9 @@ from harness.providers.shared import json_fields as f
 from harness.recordings import json_documents
 from harness.recordings.half_read import is_of_a_tool
 from harness.recordings.recording_format import recognised_by
-from harness.recordings.session_log import logged_error
-from harness.recordings.transcripts import Recording, Transcript
+from harness.recordings.session_log import MAX_KEPT_BYTES, logged_error
+from harness.recordings.tables import Row, Tables, has, sessions
+from harness.recordings.transcripts import Recording, Refusal, Transcript
 
 _BEGINS = re.compile(rb'\s*(?:Exporting session: \S+\s+)?\{\s*"info":\s*\{\s*"id":\s*"ses_')
 """With `2>&1` the line that the program prints for the user stands before the object."""
@@ -127,21 +134,92 @@ def opencode(document: bytes) -> Recording:
     Raises InputError when no message holds a text or a call, and for JSON that is torn.
     """
     value = f.mapping(json_documents.load(document[max(document.find(b"{"), 0) :]))
-    messages, talk = f.objects(value.get("messages")), _Talk()
-    for message in messages:
-        said, parts = f.mapping(message.get("info")), f.objects(message.get("parts"))
+    found = _transcript(
+        f.mapping(value.get("info")),
+        [
+            (f.mapping(message.get("info")), f.objects(message.get("parts")))
+            for message in f.objects(value.get("messages"))
+        ],
+    )
+    if not found.messages:
+        raise InputError(_EMPTY, "line 1")
+    return Recording((found,))
+
+
+def opencode_database(tables: Tables) -> Recording | None:
+    """session of opencode's database (opencode.db).
+
+    Sessions that no longer fit in memory are refused; the newest come first. Raises InputError when
+    no session holds a text or a call.
+    """
+    if not (has(tables, "message", *_MESSAGE) and has(tables, "part", *_PART)):
+        return None
+    about = {row.get("id"): row for row in tables.rows("session", _SESSION, ("id",))}
+    return sessions(_kept(tables, about))
+
+
+def _kept(tables: Tables, about: Mapping[Any, Row]) -> Iterator[Transcript | Refusal]:
+    size_bytes = 0
+    for name, rows in _sessions(tables):
+        size_bytes += sum(len(row["data"]) for row in rows)
+        if size_bytes > MAX_KEPT_BYTES:
+            yield Refusal(name, f"more than {MAX_KEPT_BYTES // 1024**2} MB of newer sessions")
+            continue
+        found = _transcript({**about.get(name, {}), "id": name}, _messages(rows))
+        yield found if found.messages else Refusal(name, _EMPTY)
+
+
+_EMPTY = "no message holds a text or a call"
+_MESSAGE = ("id", "session_id", "data", "time_created")
+_PART = ("id", "message_id", "session_id", "data")
+_SESSION = ("id", "directory", "time_created", "time_updated")
+
+
+def _sessions(tables: Tables) -> Iterator[tuple[str, list[Row]]]:
+    """The rows of each session: its messages, then their parts. The ids of sessions count down."""
+    messages = tables.rows("message", _MESSAGE, ("session_id", "time_created", "id"))
+    parts = tables.rows("part", _PART, ("session_id", "id"))
+    rows = merge(filter(_is_row, messages), filter(_is_row, parts), key=itemgetter("session_id"))
+    return ((name, list(held)) for name, held in groupby(rows, key=itemgetter("session_id")))
+
+
+def _is_row(row: Row) -> bool:
+    return isinstance(row["session_id"], str) and isinstance(row["data"], str)
+
+
+def _messages(rows: list[Row]) -> list[tuple[_Object, list[_Object]]]:
+    parts: dict[str, list[_Object]] = {
+        f.text(row["id"]): [] for row in rows if "message_id" not in row
+    }
+    for row in rows:
+        if "message_id" in row:
+            parts.get(f.text(row["message_id"]), []).append(f.mapping(f.parse(row["data"])))
+    return [
+        ({**f.mapping(f.parse(row["data"])), "id": row["id"]}, parts[f.text(row["id"])])
+        for row in rows
+        if "message_id" not in row
+    ]
+
+
+def _transcript(session: Row, messages: list[tuple[_Object, list[_Object]]]) -> Transcript:
+    talk = _Talk()
+    for n, (said, parts) in enumerate(messages, start=1):
         if said.get("role") == "assistant":
-            talk.answer(said, parts, is_last=message is messages[-1])
+            talk.answer(said, parts, is_last=n == len(messages))
         else:
             talk.ask(said, parts)
-    if not talk.messages:
-        raise InputError("no message holds a text or a call", "line 1")
-    transcript = Transcript(
-        name=f.text(f.mapping(value.get("info")).get("id")),
+    return Transcript(
+        name=f.text(session.get("id")),
         messages=tuple(talk.messages),
         wire=RECORD.name,
         model=talk.model,
         failures=talk.failures,
         restarts=talk.restarts,
+        place=f.text(session.get("directory")),
+        begun_s=_seconds(session.get("time_created")),
+        changed_s=_seconds(session.get("time_updated")),
     )
-    return Recording((transcript,))
+
+
+def _seconds(milliseconds: Json) -> float | None:
+    return milliseconds / 1000 if isinstance(milliseconds, int) else None

@@ -117,6 +117,7 @@ def _findings(file: FileRead, width: int, paint: Paint, verbose: bool) -> Iterat
     """Yield the findings of the transcripts, the worst first; of one code only the first ones."""
     shown = Counter[str]()
     left, places = Counter[str](), Counter[str]()
+    many = len({transcript.session for transcript in file.results}) > 1
     for transcript in sorted(file.results, key=_worst_rank):
         verdict = transcript.verdict
         kept = []
@@ -128,7 +129,8 @@ def _findings(file: FileRead, width: int, paint: Paint, verbose: bool) -> Iterat
                 left[finding.code] += 1
         places.update({finding.code for finding in verdict.findings} - {f.code for f in kept})
         part = msgspec.structs.replace(verdict, findings=tuple(kept))
-        yield from _transcript(msgspec.structs.replace(transcript, verdict=part), width, paint)
+        one = msgspec.structs.replace(transcript, verdict=part)
+        yield from _transcript(one, width, paint, names_session=many)
     for code, number in left.items():
         where = f", {counted(places[code], 'transcript')} more" if places[code] else ""
         yield paint("faint", f"    and {number} more of {code}{where}; -v shows all")
@@ -139,10 +141,13 @@ def _worst_rank(transcript: Result) -> tuple[int, ...]:
     return (0, rank(found[0])) if found else (1,)
 
 
-def _transcript(transcript: Result, width: int, paint: Paint) -> Iterator[str]:
+def _transcript(
+    transcript: Result, width: int, paint: Paint, *, names_session: bool
+) -> Iterator[str]:
     verdict = transcript.verdict
     if verdict.findings:
-        yield f"    in {visible_line(transcript.label)}"
+        called = f": {transcript.session}" if names_session and transcript.session else ""
+        yield from wrapped(f"in {visible_line(transcript.label)}{called}", width, "    ")
     for said in findings(verdict, transcript.evidence, width - 4, paint):
         yield f"    {said}"
     if verdict.known:

@@ -10,7 +10,6 @@ import pytest
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Opaque, Text, Thinking, ToolResult, ToolUse
 from harness.recordings.readers import hermes
-from harness.recordings.recognition import format_named
 from harness.recordings.transcript_counts import counts
 
 CALLS = json.dumps(
@@ -72,12 +71,6 @@ def test_a_database_without_rows_is_refused_and_so_is_one_that_is_too_large(
 ) -> None:
     with pytest.raises(InputError, match="no active row"):
         hermes.recording([], [])
-    monkeypatch.setattr(hermes, "MAX_KEPT_BYTES", 20)
+    monkeypatch.setattr("harness.recordings.tables.MAX_KEPT_BYTES", 20)
     with pytest.raises(InputError, match="messages, row 2: more than"):
         hermes.recording(TURN, [])
-
-
-def test_its_bytes_alone_are_no_recording() -> None:
-    assert hermes.is_hermes(hermes.MAGIC + b"\x10\x00")
-    with pytest.raises(InputError, match="read from its file"):
-        format_named("hermes").read(hermes.MAGIC)

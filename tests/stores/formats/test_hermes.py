@@ -10,7 +10,7 @@ import pytest
 from harness.core.values.errors import InputError
 from harness.core.values.messages import Message
 from harness.files.recording_file import read_any_recording
-from harness.stores.formats.hermes import HermesStore, read_database
+from harness.stores.formats.hermes import HermesStore
 from tests.stores.hermes_database import add, add_turn, create
 
 _SAID = ["go", "", "", "done"]
@@ -53,7 +53,7 @@ def test_an_incident_is_read_with_its_log_and_without(path: Path) -> None:
     db = create(path)
     add_turn(db)
     assert path.with_name("state.db-wal").stat().st_size
-    (found,) = read_database(path).transcripts
+    (found,) = read_any_recording(path, "hermes").transcripts
     assert [m.text for m in found.messages] == _SAID
     assert (found.name, found.model, found.system) == ("s1", "m", "be kind")
     db.close()
@@ -68,7 +68,7 @@ def test_a_file_in_a_folder_with_odd_signs_is_found(tmp_path: Path) -> None:
     db = create(folder / "state.db")
     add_turn(db)
     db.close()
-    assert len(read_database(folder / "state.db").transcripts[0].messages) == 4
+    assert len(read_any_recording(folder / "state.db").transcripts[0].messages) == 4
 
 
 def test_bytes_that_are_no_text_are_read_as_marks(path: Path) -> None:
@@ -78,15 +78,15 @@ def test_bytes_that_are_no_text_are_read_as_marks(path: Path) -> None:
         " VALUES ('s1', 'user', CAST(x'61ff62' AS TEXT), 1)"
     )
     db.close()
-    assert read_database(path).transcripts[0].messages[0].text == "a\ufffdb"
+    assert read_any_recording(path, "hermes").transcripts[0].messages[0].text == "a\ufffdb"
 
 
 def test_another_database_is_refused(path: Path) -> None:
     db = sqlite3.connect(path)
     db.execute("CREATE TABLE sessions (id TEXT)")
     db.close()
-    with pytest.raises(InputError, match="without hermes' table `messages`"):
-        read_database(path)
+    with pytest.raises(InputError, match="no format reads"):
+        read_any_recording(path, "hermes")
     assert HermesStore(path).read() == []
 
 
@@ -98,8 +98,8 @@ def test_a_view_in_the_place_of_the_table_is_never_asked(path: Path) -> None:
         " SELECT id, 's' AS session_id, 'user' AS role FROM n;"
     )
     db.close()
-    with pytest.raises(InputError, match="without hermes' table `messages`"):
-        read_database(path)
+    with pytest.raises(InputError, match="no format reads"):
+        read_any_recording(path, "hermes")
 
 
 @pytest.mark.real
@@ -108,11 +108,11 @@ def test_a_column_that_is_computed_is_never_asked(path: Path) -> None:
     db.executescript(
         "CREATE TABLE sessions (id TEXT, model TEXT);"
         "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT,"
-        " content AS (hex(zeroblob(400000000))));"
+        " tool_calls TEXT, content AS (hex(zeroblob(400000000))));"
         "INSERT INTO messages (session_id, role) VALUES ('s', 'user');"
     )
     db.close()
-    (found,) = read_database(path).transcripts
+    (found,) = read_any_recording(path, "hermes").transcripts
     assert found.messages == (Message("user"),)
 
 
@@ -122,7 +122,7 @@ def test_a_text_that_is_too_long_is_refused(path: Path, monkeypatch: pytest.Monk
     add(db, "user", "x" * 2000)
     db.close()
     with pytest.raises(InputError, match="too big"):
-        read_database(path)
+        read_any_recording(path, "hermes")
 
 
 @pytest.mark.parametrize("cut", [16, 100, 4096, 10_000])
@@ -137,8 +137,6 @@ def test_a_torn_file_is_refused_with_its_name(path: Path, cut: int) -> None:
 
 
 def test_a_file_that_is_not_there_is_refused(path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be read"):
-        read_database(path)
     with pytest.raises(InputError, match="cannot be read: No such file"):
         read_any_recording(path)
     with pytest.raises(InputError, match="cannot be read"):
