@@ -1,6 +1,6 @@
 """What a reader of another program's database is given: its plain tables, by their names.
 
-A reader is pure, so whoever opened the database stands behind these two questions. The database is
+A reader is pure, so it asks these two questions of a part that opened the database. The database is
 untrusted: a table, a column or a value may be missing, or of any type.
 """
 
