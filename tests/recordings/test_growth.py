@@ -30,8 +30,8 @@ call of OpenHands has 15 kB, and a file over 128 MiB is refused."""
 TRIES = (1, 3)
 """Most logs are measured once; the least of three counts where a busy machine was the slower."""
 
-_ELSEWHERE = frozenset({"history", "hermes"})
-"""Formats without an own writer here: one of ours, and a database, which is read row by row."""
+_ELSEWHERE = {"history", *(name for name, kind in formats().items() if kind.by_tables)}
+"""Formats without an own writer here: one of ours, and databases, which are read row by row."""
 
 CASES: dict[str, Callable[[int], bytes]] = {
     **{

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,8 @@ from harness.recordings.recognition import formats
 from harness.runner import run
 from tests.cli.test_import import CASSETTE, LOG
 from tests.record_incidents import path_of
+from tests.recordings import databases
+from tests.recordings.databases import database
 from tests.recordings.documents import SAMPLES
 from tests.recordings.imports import import_file
 from tests.recordings.readers import test_agents_run_state as agents_run_state
@@ -34,7 +35,6 @@ from tests.recordings.readers import test_openhands as openhands
 from tests.recordings.readers import test_otel as otel
 from tests.recordings.readers import test_pi as pi
 from tests.recordings.readers import test_qwen_code as qwen_code
-from tests.stores import hermes_database as hermes
 
 RECORDINGS: dict[str, tuple[str, bytes]] = {
     **SAMPLES,
@@ -56,8 +56,9 @@ RECORDINGS: dict[str, tuple[str, bytes]] = {
     "qwen code": ("qwen_code", qwen_code.log(*qwen_code.TURN)),
     "claude stream": ("claude_stream", claude_stream.stream(*claude_stream.RUN)),
     "history": ("history", path_of("empty-inputs").read_bytes()),
+    **{name: (name, database(rows)) for name, (rows, *_) in databases.SAMPLES.items()},
 }
-"""A recording of each format, except the database, which is made on the spot."""
+"""A recording of each format."""
 
 
 def _import(file: Path, format: str) -> ScenarioImport:
@@ -82,11 +83,5 @@ def test_a_recording_becomes_a_scenario(name: str, tmp_path: Path) -> None:
     _passes(_import(tmp_path / "recording", format))
 
 
-def test_a_database_becomes_a_scenario(tmp_path: Path) -> None:
-    with closing(hermes.create(tmp_path / "state.db")) as db:
-        hermes.add_turn(db)
-        _passes(_import(tmp_path / "state.db", "hermes"))
-
-
 def test_every_format_has_a_recording_here() -> None:
-    assert {format for format, _ in RECORDINGS.values()} | {"hermes"} == formats().keys()
+    assert {format for format, _ in RECORDINGS.values()} == formats().keys()

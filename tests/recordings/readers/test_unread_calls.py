@@ -15,6 +15,7 @@ from harness.core.values.messages import ToolUse
 from harness.recordings.readers import hermes
 from harness.recordings.recognition import read
 from harness.recordings.transcript_counts import counts
+from harness.recordings.transcripts import readable
 from tests.recordings.readers.test_chat_shapes import PATH, SHAPES, row
 
 _CALLS: dict[str, dict[str, Any]] = {
@@ -100,6 +101,6 @@ def test_a_row_of_a_database_without_a_name_is_a_refusal() -> None:
     calls = json.dumps([{"id": "c1", "type": "function", "function": {"arguments": "{}"}}])
     said = {"id": 1, "session_id": "s", "role": "assistant", "content": "", "tool_calls": calls}
     kept = {"id": 2, "session_id": "t", "role": "user", "content": "x"}
-    found = hermes.recording([said, kept], [])
+    found = readable(hermes.recording([said, kept], []))
     assert [transcript.name for transcript in found.transcripts] == ["t"]
     assert [refusal.place for refusal in found.refusals] == ["s, message 0"]
