@@ -6,6 +6,8 @@ end is the only moment at which its work counts, and no provider sees whether th
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -20,14 +22,18 @@ from harness.checks.evidence.children_told import (
 )
 from harness.checks.evidence.declarations import needs
 from harness.checks.evidence.stored_messages import squeeze
-from harness.checks.evidence.told_results import reads_as_failure
+from harness.checks.evidence.told_results import is_other_script, reads_as_failure
 from harness.core.history.exchanges import Exchange
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, children
 from harness.core.history.trace_fold import REACTION_MS
 from harness.core.values.carried_text import is_asked, lost_parts
-from harness.core.values.messages import ToolResult
+from harness.core.values.messages import ToolResult, strings_in
 from harness.core.values.verdict import Cause, Finding
+from harness.core.values.visible_text import SHOWN, abridged
+
+_WORD, _LEAST_WORDS = re.compile(r"[^\W_]{4,}"), 3
+"""A word that tells what a task is about, and how many of them a task needs to be known by."""
 
 
 class _Family(NamedTuple):
@@ -48,14 +54,15 @@ def child_result(history: History) -> Iterator[Finding]:
     another call or session in its place. `doubled`: a request holds it twice. `late`, `early`: the
     request that first holds it is not that of the profile's `children`. `told_as_done`: a child
     that was stuck, cut or killed, whose model failed or whose last answer is empty, is told as if
-    it had finished. `untold`: nothing is said of it at all, as after a restart.
+    it had finished. `untold`: nothing is said of it at all, as after a restart. `unasked`: the
+    first request of a child has no word of what its call asks for.
 
-    Not a finding: what a model made of the text on request; a note with the place of a text; a
-    child that is told as failed, in any words; a result that the model asks for again; a text that
-    waits for the next turn; in real time, a request that begins up to ten seconds after the end,
-    for it may have been composed before. A run that ends before its parent has another turn asks
-    nothing of a child in the background. A parent that has forgotten the call after a kill is not
-    asked either.
+    Not a finding: a task in other words; what a model made of the text on request; a note with the
+    place of a text; a child that is told as failed, in any words; a result that the model asks for
+    again; a text that waits for the next turn; in real time, a request that begins up to ten
+    seconds after the end, for it may have been composed before. A run that ends before its parent
+    has another turn asks nothing of a child in the background. A parent that has forgotten the call
+    after a kill is not asked either.
 
     To fix it, keep the end of each child in the store of the session, until a request of its parent
     holds it. Source: anthropics/claude-code#86365, nearai/ironclaw#4084,
@@ -67,6 +74,7 @@ def child_result(history: History) -> Iterator[Finding]:
     }
     for end in ends:
         family = _Family(history.trace, ends, reads[end.child.parent])
+        yield from _unasked(history, end)
         if end.is_unclear:
             continue
         if end.how == "done" and is_asked(end.text):
@@ -75,6 +83,26 @@ def child_result(history: History) -> Iterator[Finding]:
             yield from _told_of_silence(family, end)
         elif end.how not in ("done", "open"):
             yield from _told_of_failure(family, end)
+
+
+def _unasked(history: History, end: ChildEnd) -> Iterator[Finding]:
+    """Yield a first request that holds nothing of the call, where no model wrote it anew."""
+    exchanges, ask = history.trace.exchanges, end.ask
+    if ask is None or ask.use.name in history.trace.settings.get("tools", {}):
+        return
+    at = bisect_left(exchanges, end.child.n, key=lambda exchange: exchange.n)
+    first, asked = exchanges[at], " ".join(strings_in(ask.use.input))
+    begun = bisect_left(exchanges, ask.exchange.n + 1, key=lambda exchange: exchange.n)
+    is_written = any(e.called.session == end.child.parent for e in exchanges[begun:at])
+    messages = [node.message for node in first.node.tail()]
+    system, said = history.values.get(first.request.system, ""), messages[-1].text
+    given = set(_WORD.findall(f"{system} {messages}".lower()))
+    words = set(_WORD.findall(asked.lower()))
+    if is_written or len(words) < _LEAST_WORDS or words & given or is_other_script(said):
+        return
+    text = f'{first.called.key} has no word of what {ask.use.name} asks: "{abridged(asked, SHOWN)}"'
+    cause = Cause(tool=ask.use.name)
+    yield Finding("child_result.unasked", text, (ask.exchange.n, first.n), cause=cause)
 
 
 def _handed_up(family: _Family, end: ChildEnd) -> Iterator[Finding]:

@@ -355,3 +355,23 @@ def test_words_tell_a_start_from_a_result() -> None:
     assert not is_acknowledged("Task completed.")
     assert claims_success("", "")
     assert not claims_success("完成", "")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "wanted"),
+    [
+        (ASKED, []),
+        ("You are a helper. The north pond is yours.", []),
+        ("Считай лягушек северного пруда.", []),
+        ("Please do your work.", ["child_result.unasked"]),
+        ("[object Object]", ["child_result.unasked"]),
+    ],
+)
+def test_a_child_is_told_what_its_call_asks_for(prompt: str, wanted: list[str]) -> None:
+    class Other(Parent):
+        def child(self, call: Any) -> str:
+            return super().child({**call, "input": {"prompt": prompt}})
+
+    pond = scenario(Turn(say=SAID))
+    told = run(pond, lambda brief: Other(brief, lambda text, _: text).serve())
+    assert codes(child_result(told.history)) == wanted

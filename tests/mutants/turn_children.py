@@ -279,3 +279,26 @@ def hands_up_an_announcement(brief: Brief) -> None:
     The reference agent whose children end with their first words.
     """
     hands_up_first_words(brief)
+
+
+@mutant(
+    breaks="turn",
+    statement="A child gets a text of the program in place of the task of its call",
+    scenario="result-of-a-child/with-words-on-the-way",
+    killed_by="child_result.unasked",
+)
+def gives_each_child_one_task(brief: Brief) -> None:
+    """Each child begins with the same words.
+
+    The reference agent whose children do not know what they are for.
+    """
+    build(brief, turn=_Uninformed, spawns=True).run()
+
+
+class _Uninformed(Loop):
+    """A loop that gives a child one text, and no other."""
+
+    def __init__(self, transcript: Any, *parts: Any, **more: Any) -> None:
+        if isinstance(transcript, TaskTranscript):
+            transcript = TaskTranscript("Please help me with it.")
+        super().__init__(transcript, *parts, **more)
