@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from examples.agents import careful_async
 from harness.core.history.events import Killed
 from harness.core.history.history import History
 from harness.core.scenario.scenario import FaultSpec, InboxItem, Limits, Scenario, Turn
@@ -94,6 +95,19 @@ def test_the_catalogue_tells_readers_of_a_bad_line_apart(
     found = run(scenario, agent, store="jsonl:talk.jsonl").verdict.failing
     assert bool(found) == bool(code), found
     assert not code or found[0].code.startswith(code)
+
+
+@pytest.mark.parametrize("repairs", [True, False])
+def test_a_row_that_is_joined_to_half_a_line_is_missed_after_the_next_kill(
+    repairs: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not repairs:
+        monkeypatch.setattr(careful_async.Journal, "replace", lambda self, path, rows: rows)
+    scenario = named("own-file-left-half-written/torn-beside-a-call@openai-chat")
+    done = run(scenario, of_callable(careful_async.agent), store="jsonl:session.jsonl")
+    assert _places(done)[0].endswith(":torn session.jsonl")
+    codes = [] if repairs else ["resume_prefix.forgotten"]
+    assert [finding.code for finding in done.verdict.failing] == codes
 
 
 @pytest.mark.real
