@@ -86,7 +86,7 @@ def child_result(history: History) -> Iterator[Finding]:
 
 
 def _unasked(history: History, end: ChildEnd) -> Iterator[Finding]:
-    """Yield a first request that holds nothing of the call, where no model wrote it anew."""
+    """Yield a first request that holds nothing of the call, where no model wrote it before."""
     exchanges, ask = history.trace.exchanges, end.ask
     if ask is None or ask.use.name in history.trace.settings.get("tools", {}):
         return
