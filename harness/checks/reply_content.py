@@ -20,6 +20,7 @@ from harness.checks.evidence.shown_text import (
     begins_in,
     escaped_sign,
     goes_on,
+    in_ending_call,
     in_place,
     instead,
     is_only_ascii,
@@ -62,7 +63,6 @@ NOTE_WORDS = 3
 
 _CUT_STATUSES = TRUNCATED_STOPS | {"truncated", "incomplete", "partial", "cut"}
 """The statuses by which an agent says that its reply is a part of the answer."""
-
 _READ = frozenset({"partial", "final", "error", "notice"})
 
 
@@ -85,14 +85,18 @@ class _Reply:
     def said(self) -> str:
         """The answer; "" where none ended the turn in order."""
         last = self.main[-1] if self.main else None
-        if last is None or last.reply is None or last.reply.tool_uses or wrong(last):
-            return ""
-        return self.text(last)
+        is_whole = last is not None and last.reply and not (last.reply.tool_uses or wrong(last))
+        return self.text(last) if last is not None and is_whole else self.in_call
+
+    @cached_property
+    def in_call(self) -> str:
+        """The answer in a call that ends the turn by itself."""
+        return in_ending_call(self.trace, self.turn, self.main[-1]) if self.main else ""
 
     @cached_property
     def wordings(self) -> set[str]:
         """The answer; with its blocks joined, as SDKs do; after truncated ones, cut in a word."""
-        blocks = spoken(self.trace, self.main[-1]) if self.said else ()
+        blocks = [self.in_call] if self.in_call else spoken(self.trace, self.main[-1])
         cut = takewhile(lambda e: e.stop in TRUNCATED_STOPS, reversed(self.main[:-1]))
         whole = "".join([*reversed([self.text(e) for e in cut]), self.said])
         return {self.said, "".join(blocks), whole}
@@ -143,24 +147,24 @@ def reply_carried(history: History) -> Iterator[Finding]:
 
     Asked of finals that report a success. `cut`: only a part of the answer, its words run together,
     or a list numbered otherwise. `blocks`: only some of its text blocks. `doubled`: it comes twice.
-    `sewn`: beginnings of broken streams before it. `before_call`: in its place the words
-    that the model said beside a call; `earlier`: an earlier answer of the turn; `other`: of another
-    turn, also for a blank one; `session`: of another session. `stand_in`: the words beside a call
-    or of a tool, for a blank one. `stale`: words of an earlier turn beside it. `thought`: what the
-    model thought, as a part of the answer. `object`: it stands in an object of the program, as in
-    `TextBlock(text='…')`. `escaped`: signs written for HTML, beside Markdown that no page shows.
-    `code`: lines of code joined, or without indentation. `continuation`: only the
-    end of an answer that was truncated and continued. `replaced`: anything else in its place.
-    `blocked`: it was not read, under a status of the agent's own, and later requests hold it as
-    said.
+    `sewn`: beginnings of broken streams before it. `before_call`: in its place the words that the
+    model said beside a call, also where that call holds the answer; `earlier`: an earlier answer of
+    the turn; `other`: of another turn, also for a blank one; `session`: of another session.
+    `stand_in`: the words beside a call or of a tool, for a blank one. `stale`: words of an earlier
+    turn beside it. `thought`: what the model thought, as a part of the answer. `object`: it stands
+    in an object of the program, as in `TextBlock(text='…')`. `escaped`: signs written for HTML,
+    beside Markdown that no page shows. `code`: lines of code joined, or without indentation.
+    `continuation`: only the end of an answer that was truncated and continued. `replaced`: anything
+    else in its place. `blocked`: it was not read, under a status of the agent's own, and later
+    requests hold it as said.
 
-    Not a finding: added words; other white space and marks; Markdown as HTML or plain text; a
-    value of an answer that is JSON; several messages that give the whole; words of a child that
-    took over; a final of other statuses (`blocked`, `waiting`), or an error; an answer that was
-    rejected and asked for again; a cut with a note of three words, or of two with a number; the
-    structured value of a call that ends the turn; a command that the program itself answers; what
-    the profile names as `silent`. Fewer than four characters are not asked. To fix it,
-    send the rest as a second message. Source: gaia#1051, hermes-agent#86572.
+    Not a finding: added words; other white space and marks; Markdown as HTML or plain text; a value
+    of an answer that is JSON; several messages that give the whole; words of a child that took
+    over; a final of other statuses (`blocked`, `waiting`), or an error; an answer that was rejected
+    and asked for again; a cut with a note of three words, or of two with a number; a value of
+    several in a call that ends the turn; a command that the program itself answers; what the
+    profile names as `silent`. Fewer than four characters are not asked. To fix it, send the rest as
+    a second message. Source: gaia#1051, hermes-agent#86572.
     """
     for turn in history.trace.turns.values():
         if turn.delivery is None or turn.limits or turn.cancelled_n:
@@ -183,7 +187,7 @@ def _is_verbatim(turn: Turn, final: Sending) -> bool:
     """Whether the reply is the last answer to the letter, and no earlier one belongs to it. Nine of
     ten replies are, and need no comparison of words."""
     said = turn.main[-1].reply if turn.main else None
-    is_same = said is not None and said.text == final.request.text
+    is_same = said is not None and not said.tool_uses and said.text == final.request.text
     return is_same and not any(exchange.stop in TRUNCATED_STOPS for exchange in turn.main)
 
 
@@ -278,7 +282,7 @@ def _stale(reply: _Reply) -> _Broken | None:
     if len(read) < len(own) + DOUBLED:
         return None
     ran = (run.text for run in reply.turn.executions)
-    texts = [*map(reply.text, reply.main), reply.turn.text, *ran]
+    texts = [*map(reply.text, reply.main), reply.in_call, reply.turn.text, *ran]
     known = Spelt("\n".join(texts)).plain.casefold()
     turns = (t for t in reversed(reply.trace.turns.values()) if t.session == reply.turn.session)
     for turn in islice((t for t in turns if t.number < reply.turn.number), EARLIER):
@@ -291,9 +295,9 @@ def _stale(reply: _Reply) -> _Broken | None:
 
 
 def _thought(reply: _Reply) -> _Broken | None:
-    if not (thought := unmarked_thought(reply.main[-1], reply.said, reply.final.request.text)):
-        return None
-    return _Broken("thought", f"what the model thought, {thought[:SHOWN]!r}, as its answer")
+    thought = unmarked_thought(reply.main[-1], reply.said, reply.final.request.text)
+    words = f"what the model thought, {thought[:SHOWN]!r}, as its answer"
+    return _Broken("thought", words) if thought else None
 
 
 def _written(reply: _Reply) -> _Broken | None:
@@ -309,10 +313,11 @@ def _written(reply: _Reply) -> _Broken | None:
 
 def _other(reply: _Reply) -> _Broken | None:
     """Another answer instead of the last: of this turn, of an earlier one, of a session."""
-    for exchange in reversed(reply.main[:-1]):
+    for exchange in reversed(reply.main if reply.in_call else reply.main[:-1]):
         if reply.shows(exchange):
             if exchange.reply and exchange.reply.tool_uses:
-                words = "the words before a tool call, and not the answer"
+                call = "the call that holds the answer" if reply.in_call else "a tool call"
+                words = f"the words before {call}, and not the answer"
                 return _Broken("before_call", words, exchange.n)
             return _Broken("earlier", "an earlier answer of the turn, and not the last", exchange.n)
     return _of_another_turn(reply)

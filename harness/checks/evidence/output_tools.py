@@ -17,6 +17,9 @@ from harness.core.values.messages import Json, without_blanks
 _SHORT = 4
 """A shorter value is found only as a whole word: a digit stands in many texts by chance."""
 
+_WORDS = 3
+"""The least words of an answer that is known from a name or a path."""
+
 
 def is_output(trace: Trace, turn: Turn, ask: Ask, until_n: float) -> bool:
     """Whether a call is of a tool of the agent's own, did not run, and a final says its input.
@@ -40,6 +43,12 @@ def says_input(text: str, value: Json) -> bool:
     said = dict.fromkeys(_values(value))
     found = [one for one in said if _stands_in(one, text)]
     return bool(found) and (len(found) == len(said) or not _without(text, value, found))
+
+
+def only_text(value: Json) -> str:
+    """The one value of an input, if it has words: an answer, and no path, mark or number."""
+    texts = list(_values(value))
+    return texts[0] if len(texts) == 1 and len(texts[0].split()) >= _WORDS else ""
 
 
 def _values(value: Json) -> Iterator[str]:

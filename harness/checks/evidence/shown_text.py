@@ -20,9 +20,10 @@ from itertools import chain, pairwise
 
 import msgspec
 
+from harness.checks.evidence.output_tools import only_text
 from harness.checks.evidence.stored_messages import newest_text, squeeze
 from harness.checks.evidence.tool_inputs import is_as_given
-from harness.checks.evidence.turn_outcomes import is_taken
+from harness.checks.evidence.turn_outcomes import ending_calls, is_taken
 from harness.core.history.exchanges import ENDINGS, Ask, Exchange, Execution, Sending
 from harness.core.history.trace import Delivery, Trace, Turn
 from harness.core.values.carried_text import LEAST_CHARACTERS, Spelt, is_asked, lost_parts
@@ -366,6 +367,13 @@ def goes_on(later: Exchange, earlier: Exchange) -> bool:
         node.side == "assistant" and said == Spelt(node.message.text).plain
         for node in later.node.tail(earlier.node)
     )
+
+
+def in_ending_call(trace: Trace, turn: Turn, last: Exchange) -> str:
+    """The answer in words that a call holds which ends the turn and runs nothing; "" for none."""
+    ends = ending_calls(trace, turn, last)
+    ran = len(ends) == 1 and any(run.n > last.n for run in turn.executions)
+    return only_text(ends[0].input) if len(ends) == 1 and not ran else ""
 
 
 def stands_in(turn: Turn, reply: Sending) -> int:
