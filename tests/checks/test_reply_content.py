@@ -174,32 +174,6 @@ def test_the_words_before_a_call_are_not_the_answer() -> None:
     assert not _rules(partial.final("It is hot enough for bread."))
 
 
-@pytest.mark.parametrize(
-    ("given", "sent", "rules"),
-    [
-        ({"answer": LONG}, LONG, []),
-        ({"answer": LONG}, f"**{LONG}**", []),
-        ({"answer": LONG}, "I will look it up.", ["before_call"]),
-        ({"answer": LONG}, "All done.", ["replaced"]),
-        ({"answer": LONG, "title": "Bread"}, "I will look it up.", []),
-        ({"path": "/srv/bread.txt"}, "I will look it up.", []),
-        ({}, "I will look it up.", []),
-    ],
-)
-def test_a_call_that_ends_the_turn_holds_the_answer(
-    given: Any, sent: str, rules: list[str]
-) -> None:
-    story = Story(settings={"profile": {"turn_ending_tools": ["final_answer"]}}).turn("go")
-    story.reply("I will look it up.", use("final_answer", given))
-    assert _rules(story.final(sent)) == rules
-
-
-def test_a_tool_that_ran_at_the_end_holds_no_answer() -> None:
-    story = Story(settings={"profile": {"turn_ending_tools": ["note"]}}).turn("go")
-    story.reply("I will write it down.", use("note", {"line": LONG})).tool()
-    assert not _rules(story.final("I will write it down."))
-
-
 def test_the_answer_of_another_turn_is_named() -> None:
     story = Story().turn("one").reply("The oven is hot.").final()
     story.turn("two").reply("The stove is cold.").final("The oven is hot.")
