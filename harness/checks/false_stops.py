@@ -315,9 +315,9 @@ def _is_dear(trace: Trace, turn: Turn, n: int) -> bool:
     asked = [e for e in turn.exchanges if e.n < n]
     if any(e.answered and _COUNTS_TOO_MUCH.intersection(e.answered.faults) for e in asked):
         return True
-    lasted_ms = max((e.ended_ms for e in asked), default=0) - min(
-        (e.called.at_ms for e in asked), default=0
-    )
+    ends = [e.ended_ms for e in asked]
+    stopped_ms = max([trace.events[n - 1].at_ms, *ends])  # a machine may sleep behind an answer
+    lasted_ms = stopped_ms - min((e.called.at_ms for e in asked), default=stopped_ms)
     most = _own_budget(trace)
     is_spent = _spent(turn, n) >= (MAX_TOKENS if most is None else NEARLY * most)
     return is_spent or lasted_ms >= NEARLY * MAX_LASTING_S * 1000

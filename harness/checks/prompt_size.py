@@ -13,7 +13,7 @@ from harness.checks.evidence.carried_words import (
     BYTES_PER_TOKEN,
     PROMPT_TOKENS,
     carried,
-    is_cut_with_notice,
+    is_held,
     leaves_out,
     system_text,
     words_said,
@@ -239,7 +239,7 @@ def _last_message(compaction: Compaction, after: Exchange) -> Iterator[Finding]:
     if turn.delivery is None or not said or turn.delivery.n > compaction.n:
         return
     texts = [squeeze(m.text) for m in after.node.messages if m.role == "user"]
-    if not any(said[:_BEGINNING] in text or is_cut_with_notice(said, text) for text in texts):
+    if not any(said[:_BEGINNING] in text or is_held(turn.text, text) for text in texts):
         text = f"{after.called.key}: the message of {turn.words} is gone "
         text += "after the compaction"
         events = (turn.delivery.n, compaction.n, after.n)

@@ -138,7 +138,7 @@ def _missed(trace: Trace) -> Iterator[Finding]:
         is_short = all(_bytes_of([m]) < SHORT_BYTES for m in steps if m.tool_results)
         if is_short and 2 * _past_bytes(turn) < _bytes_of(steps):
             own = [c for c in own if not _has_past(trace, c.turn)]
-        if own and not any(refused.n < c.n < ended.n for c in own):
+        if own and not any(refused.n < c.n < ended.n for c in trace.compactions):
             text = f"{refused.called.key} is over the window and ends the turn; the agent compacts "
             text += f"at event {own[0].n}, and not here"
             yield Finding("compaction_due.missed", text, (refused.n, ended.n, own[0].n))

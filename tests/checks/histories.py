@@ -56,9 +56,12 @@ class Story(Chronicle):
 
     def take(
         self, text: str = "", name: str = "", kind: Any = "message", reader: bool = False,
-        came_ms: int = 0,
+        came_ms: int = 0, waits_ms: int = 0,
     ) -> Story:  # fmt: skip
-        """The agent takes an inbound message, and nothing else happens; a `reader` ends no turn."""
+        """The agent takes an inbound message, and nothing else happens; a `reader` ends no turn.
+
+        The message comes after `waits_ms`.
+        """
         self._flush()
         key, poll = self._key("inbox"), kind != "message"
         turn = self.history.past.turn(self.session) + (kind == "message" and not reader)
@@ -69,7 +72,8 @@ class Story(Chronicle):
         inbound = Inbound(self._name, self.session, text, kind=kind, at_ms=came_ms)
         value = msgspec.to_builtins(inbound)
         where = {**self._where(), "turn": turn}
-        self.history.answered(**where, key=key, seam="inbox", value=value)
+        steps = (Wait(waits_ms),) if waits_ms else ()
+        self.history.answered(**where, key=key, seam="inbox", value=value, steps=steps)
         return self
 
     def turn(self, text: str, name: str = "") -> Story:

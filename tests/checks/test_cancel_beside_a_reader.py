@@ -42,6 +42,17 @@ def test_a_cancel_that_the_reader_holds_for_long_is_seen() -> None:
     assert codes(cancel_honoured(story.reply("1").final().end())) == ["cancel_honoured.request"]
 
 
+@pytest.mark.parametrize(("waits_ms", "found"), [(9_000, []), (0, ["cancel_honoured.request"])])
+def test_a_message_that_interrupts_counts_from_the_moment_at_which_it_comes(
+    waits_ms: int, found: list[str]
+) -> None:
+    """A reader that asks early is answered once the message is due."""
+    story = Story(settings={"profile": {"inbound": "interrupt"}}).turn("one")
+    story.reply(use("list")).tool().take("two", "m2", reader=True, waits_ms=waits_ms)
+    history = story.wait(5_000).reply("1").final().end()
+    assert codes(cancel_honoured(history)) == found
+
+
 def test_a_cancel_that_the_agent_asked_for_itself_is_seen() -> None:
     story = _cancelled(by_reader=False).reply("1").final()
     assert codes(cancel_honoured(_asks_again(story).end())) == ["cancel_honoured.request"]

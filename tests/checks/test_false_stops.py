@@ -221,6 +221,8 @@ def test_a_turn_whose_budget_may_be_spent_is_stopped_rightly() -> None:
     assert stopped(tokens=600_000, said=400_000) == []
     assert stopped(hours=3) == ["no_false_stop.ended"]
     assert stopped(hours=4) == []
+    slept = _poll(1).reply(use("poll")).wait(4 * 3_600_000).final("stopped", status="limit")
+    assert not list(no_false_stop(slept.end())), "the machine slept behind the last answer"
 
 
 def test_the_time_that_an_answer_takes_counts_for_the_budget() -> None:

@@ -120,6 +120,12 @@ def test_an_answered_message_that_comes_again_as_new_is_reported() -> None:
     assert len(finding.events) == 3
 
 
+def test_a_message_that_waits_may_have_the_words_of_an_answered_one() -> None:
+    story = Story(seams=NO_STORE).turn("one").reply("1").final().turn("two")
+    story.take("one", "m3", reader=True).reply("2", messages=[user("two"), user("one")])
+    assert "inbound_exactly_once.twice" not in codes(inbound_exactly_once(story.end()))
+
+
 def test_a_message_with_an_empty_reply_may_stay_in_the_history() -> None:
     story = Story(seams=NO_STORE).turn("one").reply("").final("").turn("two")
     story.reply("2", messages=[user("one\n\ntwo")])

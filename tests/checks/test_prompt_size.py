@@ -166,6 +166,13 @@ def test_the_message_of_the_turn_stays() -> None:
     assert len(finding.events) == 3
 
 
+def test_a_half_of_a_character_may_have_a_mark_in_its_place() -> None:
+    story = Story().turn("A \udcff file").reply("hm")
+    story.reply("sum", purpose="compact", messages=[user("sum")])
+    history = story.reply("x", messages=[user("sum A ? file")]).final().end()
+    assert not list(compaction_preserves(history))
+
+
 def test_a_long_message_may_be_cut_short_and_white_space_changed() -> None:
     story = Story().turn(LONG).reply("hm").reply("sum", purpose="compact", messages=[user("sum")])
     short = f"sum\n{LONG[:90]}  [...]"

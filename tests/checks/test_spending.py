@@ -96,9 +96,10 @@ def _full(
     listed: str = "a, b",
     asked: str = "",
     error: str = "V23",
+    text: str = "one",
 ) -> list[str]:
     story = Story().turn("zero").reply(past).final() if past else Story()
-    story.turn("one")
+    story.turn(text)
     for _ in range(depth):
         story.reply(use("list", {"name": asked})).tool(listed)
     story.fail(400, error, refused=("V6", "V23"))
@@ -123,10 +124,12 @@ def test_a_turn_that_ends_at_the_window_misses_the_compaction_of_other_turns() -
         *({"past": ""}, {"past": "nil"}, {"past": "", "listed": "a, b" * 110}),
         {"past": "", "asked": "a, b" * 200},
         {"error": "V6"},
+        {"helped": True, "text": "I cannot shorten it any more."},
     ],
     ids=[
         *("little", "tried", "never", "asked", "nothing before the turn", "little before"),
         *("a few lines", "calls that are long", "refused for another rule"),
+        "tried on words about it",
     ],
 )
 def test_an_agent_that_never_compacts_or_tried_may_end_at_the_window(given: Any) -> None:

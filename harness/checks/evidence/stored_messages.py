@@ -256,11 +256,13 @@ def times_said(said: str, exchange: Exchange, *, anywhere: bool = False) -> int:
 
 def comes_again(turn: Turn, newest: str, answered: Answered) -> Iterator[Turn]:
     """Yield earlier answered turns of the session with a text that is part of the newest user
-    text. A turn whose requests lack its own text has not read it."""
-    whole = f"\n\n{newest}\n\n"
+    text, and of no message that came for this turn. A turn whose requests lack its own text has not
+    read it."""
+    whole, beside = f"\n\n{newest}\n\n", (*turn.waiting, *turn.came, *turn.joined)
+    own = [turn.text, *(each.inbound.text for each in beside)]
     for paragraph in dict.fromkeys(paragraphs(newest)):
         for earlier, text in answered.get((turn.session, paragraph), ()):
-            if text in turn.text or f"\n\n{text}\n\n" not in whole:
+            if any(text in said for said in own) or f"\n\n{text}\n\n" not in whole:
                 continue
             if not earlier.readable or any(text in newest_text(e) for e in earlier.readable):
                 yield earlier

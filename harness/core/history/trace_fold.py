@@ -46,6 +46,7 @@ from harness.core.values.calls import (
     ToolRequest,
 )
 from harness.core.values.messages import Message, fitting, with_marks
+from harness.core.values.plans import Wait
 from harness.core.values.tool_names import ToolNames
 
 REACTION_MS = 2000
@@ -303,7 +304,8 @@ class _Reader:
     @staticmethod
     def _cancel(turn: Turn, answered: Answered, *, pushed: bool) -> None:
         if pushed and not turn.cancelled_n:
-            turn.cancel_met_ms = answered.at_ms + REACTION_MS
+            waited_ms = sum(step.ms for step in answered.steps if isinstance(step, Wait))
+            turn.cancel_met_ms = answered.at_ms + waited_ms + REACTION_MS
         turn.cancelled_n = turn.cancelled_n or answered.n
 
     def _begin(self, turn: Turn, delivery: Delivery) -> None:
