@@ -31,6 +31,7 @@ from harness.core.history.events import Answered, AnyEvent, Stored
 from harness.core.history.history import History, decode, encode
 from harness.core.scenario.scenario import Scenario
 from harness.core.transition.arming import ArmedFault
+from harness.core.transition.model_seam import Kept
 from harness.core.transition.ports import Script
 from harness.core.values.errors import HarnessError, InputError
 from harness.core.values.plans import Kill
@@ -121,6 +122,8 @@ class Restarts:
                 self._end(overdue)
             return False
         if marks[KILLED]:
+            kept = msgspec.msgpack.decode((out / KEPT).read_bytes(), type=list[Kept])
+            self.transition.models.keep(kept)
             at_ms, _, place = (out / PLACE).read_text("utf-8").partition(" ")
             self._record_kill(place, int(at_ms or 0))
             return True
@@ -256,6 +259,9 @@ HISTORY, FIRED = "history.jsonl", "fired.jsonl"
 ELSEWHERE, IMPORTED, PLACE = "elsewhere", "imported", "place"
 """The files of a child that are written line by line."""
 
+KEPT = "kept"
+"""What the providers keep of conversations when the child is killed."""
+
 FATAL, BROKEN, REFUSED = "fatal", "broken", "refused.json"
 """The stack of a fatal error; why a child has no end: the harness failed, or the user's files have
 an error."""
@@ -374,6 +380,7 @@ class Attempt:
     def die(self, place: str = "", at_ms: int = 0) -> None:
         """End the process as a kill does, and tell where and when."""
         self._mark(KILLED)
+        self._write(KEPT, msgspec.msgpack.encode(self.of.transition.models.kept()))
         self._write(PLACE, f"{at_ms} {place}".encode())
         self._write_fired()
         kill_process()

@@ -62,6 +62,20 @@ def test_a_python_target_is_killed_and_starts_again(world: Any) -> None:
     assert {start.world for start in starts} == {world}
 
 
+def test_what_the_provider_keeps_outlives_the_agent() -> None:
+    def goes_on(brief: Any) -> None:
+        client, kept = brief.openai(max_retries=0), Path(brief.session_dir) / "last"
+        for message in brief.inbox():
+            last = {"previous_response_id": kept.read_text()} if kept.exists() else {}
+            said = client.responses.create(model="m", input=message.text, **last)
+            kept.write_text(said.id)
+            brief.send(said.output_text, in_reply_to=message.id)
+
+    scenario = msgspec.structs.replace(HELLO, wire="openai-responses")
+    done = run(_killed(scenario, when=2), goes_on)
+    assert (done.verdict.findings, _attempts(done)) == ((), [0, 1])
+
+
 def test_what_the_agent_kept_in_memory_is_gone_and_what_is_in_its_folder_stays() -> None:
     seen: list[str] = []
 

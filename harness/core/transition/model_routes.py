@@ -6,9 +6,9 @@ fallback calls that wire too. So from its first call on, each provider is at its
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from harness.core.transition.model_seam import ModelSeam
+from harness.core.transition.model_seam import Kept, ModelSeam
 from harness.core.transition.ports import Provider
 
 ProviderAt = Callable[[str], Provider | None]
@@ -37,6 +37,15 @@ class ModelRoutes:
     def endless(self) -> str:
         """What is wrong with a regular expression that did not end; "" if none."""
         return next((seam.endless for seam in self._seams.values() if seam.endless), "")
+
+    def kept(self) -> list[Kept]:
+        """What the providers keep of conversations."""
+        return [kept for seam in self._seams.values() for kept in seam.kept()]
+
+    def keep(self, kept: Iterable[Kept]) -> None:
+        """Take over what the providers kept in an earlier process of the agent."""
+        for each in kept:
+            self.at(each.path).keep(each)
 
     def serves(self, path: str, calls: int) -> bool:
         """Whether another provider answers at a path, after this many calls of the model."""

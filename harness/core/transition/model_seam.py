@@ -6,9 +6,9 @@ script, faults and provider. It numbers the sets of headers of a run's requests.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import repeat, takewhile
-from typing import cast
+from typing import NamedTuple, cast
 from urllib.parse import unquote
 
 import msgspec
@@ -26,6 +26,7 @@ from harness.core.transition.messages_reached import reached
 from harness.core.transition.ports import (
     Endpoint,
     IssuedThinking,
+    KeepingReader,
     Miss,
     Provider,
     Reader,
@@ -93,6 +94,14 @@ class RequestHeaders:
         return name not in self._known.passing and not name.startswith(self._starts)
 
 
+class Kept(NamedTuple):
+    """What a provider keeps of the conversations of a session and a purpose, at its path."""
+
+    path: str
+    lane: tuple[str, str]
+    held: bytes
+
+
 class ModelSeam:
     """The model's side of one run: reads requests, and scripts, changes and writes answers."""
 
@@ -136,6 +145,28 @@ class ModelSeam:
             issued, is_home=False,
         )  # fmt: skip
 
+    def _reader(self, lane: tuple[str, str]) -> Reader:
+        reader = self._readers.get(lane)
+        if reader is None:
+            reader = self._readers[lane] = self.wire.reader(
+                self._dialect, self.scenario.window_tokens
+            )
+            if self._issued is not None and isinstance(reader, SigningReader):
+                reader.expect(self._issued)
+        return reader
+
+    def kept(self) -> Iterator[Kept]:
+        """What the provider keeps of conversations."""
+        for lane, reader in self._readers.items():
+            if isinstance(reader, KeepingReader) and (held := reader.kept()):
+                yield Kept(self._home, lane, held)
+
+    def keep(self, kept: Kept) -> None:
+        """Take over what the provider kept in an earlier process of the agent."""
+        reader = self._reader(kept.lane)
+        assert isinstance(reader, KeepingReader)
+        reader.keep(kept.held)
+
     def session_in(self, body: bytes) -> str:
         """The session of a request that names none: that in progress, or one whose message has come
         beside it and is in the request."""
@@ -154,12 +185,7 @@ class ModelSeam:
         """The request as a `Call` for scripts and faults, and as the wire's `Reading`."""
         stated, past = received.headers.get(_PURPOSE, ""), self.history.past
         lane = (session, stated or "main")
-        reader = self._readers.get(lane)
-        if reader is None:
-            reader = self.wire.reader(self._dialect, self.scenario.window_tokens)
-            if self._issued is not None and isinstance(reader, SigningReader):
-                reader.expect(self._issued)
-            self._readers[lane] = reader
+        reader = self._reader(lane)
         body = received.body
         # Gemini, Azure and Bedrock name the model, and whether to stream, in the address alone.
         if received.path != self._home:

@@ -144,6 +144,17 @@ class SigningReader(Protocol):
         """Refuse, from now on, signatures that are neither the provider's own nor issued."""
 
 
+@runtime_checkable
+class KeepingReader(Protocol):
+    """A reader of a provider that keeps conversations: they outlive the agent and its process."""
+
+    def kept(self) -> bytes:
+        """What is kept, in a form of the reader's own; empty for nothing."""
+
+    def keep(self, kept: bytes) -> None:
+        """Go on from what another reader of the session kept."""
+
+
 class Endpoint(Protocol):
     """An address at which another host offers the provider's models."""
 

@@ -202,6 +202,14 @@ class AnthropicReader(MessageReader[AnthropicFields, AnthropicReading]):
         """From now on refuse signatures that are neither our own nor issued."""
         self._bindings.issued = issued
 
+    def kept(self) -> bytes:
+        """The threads of the session."""
+        return msgspec.msgpack.encode(self._threads) if self._threads else b""
+
+    def keep(self, kept: bytes) -> None:
+        """Go on from the threads that another reader of the session stored."""
+        self._threads = msgspec.msgpack.decode(kept, type=dict[str, StoredTurn])
+
     def read(self, body: bytes) -> AnthropicReading:
         """A request's bytes as values. What is not a request at all comes back as a violation."""
         if self._threads is not None and b'"previous_message_id"' in body:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -43,6 +44,16 @@ class ItemNode:
                 said = read(item, after_message=True)
         self.parent, self.said, self.state = parent, said, state
         self.depth: int = parent.depth + 1 if parent else 1
+
+    @classmethod
+    def of(
+        cls, parent: ItemNode | None, said: ItemSaid, state: ItemState, *, joins: bool
+    ) -> ItemNode:
+        """A node of which all is known but the item."""
+        node = cls.__new__(cls)
+        node.parent, node.said, node.state, node.joins = parent, said, state, joins
+        node.depth = parent.depth + 1 if parent else 1
+        return node
 
 
 class ItemPath:
@@ -143,6 +154,23 @@ class Conversations:
         self.issued: IssuedThinking | None = None
         """What was encrypted in this run; None takes any encrypted content."""
 
+    def kept(self) -> bytes:
+        """All of it, for another process."""
+        rows = _Rows()
+        ends = {id_: (rows.number(tip), names) for id_, (tip, names) in self._responses.items()}
+        named = {name: rows.number(tip) for name, tip in self._conversations.items()}
+        kept = _Kept(rows.rows, ends, named, self._items, self._reasoning)
+        return msgspec.msgpack.encode(kept) if ends or named else b""
+
+    def keep(self, kept: bytes) -> None:
+        """Take over what another process kept."""
+        held, nodes = msgspec.msgpack.decode(kept, type=_Kept), list[ItemNode | None]([None])
+        for row in held.rows:
+            nodes.append(ItemNode.of(nodes[row.parent], row.said, row.state, joins=row.joins))
+        self._responses = {id_: (nodes[n], names) for id_, (n, names) in held.responses.items()}
+        self._conversations = {name: nodes[n] for name, n in held.conversations.items()}
+        self._items, self._reasoning = held.items, held.reasoning
+
     def known(self, *, stores: bool) -> KnownItems:
         """What the validator must know of the items; `stores`: the request is to be kept."""
         return KnownItems(self._items, self._reasoning, stores, self.issued)
@@ -186,6 +214,41 @@ class Conversations:
             elif reasoning and read(item).role == "assistant":
                 self._reasoning[id_] = reasoning
         return names
+
+
+class _Row(NamedTuple):
+    """A node, by the number of its parent; 0 is none."""
+
+    parent: int
+    said: ItemSaid
+    state: ItemState
+    joins: bool
+
+
+class _Rows:
+    def __init__(self) -> None:
+        self.rows: list[_Row] = []
+        self._numbers: dict[ItemNode | None, int] = {None: 0}
+
+    def number(self, tip: ItemNode | None) -> int:
+        """The number of a node, which has a row from now on, as have those before it."""
+        new, node = list[ItemNode](), tip
+        while node is not None and node not in self._numbers:
+            new.append(node)
+            node = node.parent
+        for each in reversed(new):
+            parent = self._numbers[each.parent]
+            self.rows.append(_Row(parent, each.said, each.state, each.joins))
+            self._numbers[each] = len(self.rows)
+        return self._numbers[tip]
+
+
+class _Kept(msgspec.Struct):
+    rows: list[_Row]
+    responses: dict[str, tuple[int, Sequence[str]]]
+    conversations: dict[str, int]
+    items: dict[str, Any]
+    reasoning: dict[str, str]
 
 
 class Place(msgspec.Struct, frozen=True, eq=False):

@@ -45,6 +45,14 @@ class ResponsesReader:
         """From now on refuse encrypted reasoning that was not issued."""
         self._stored.issued = issued
 
+    def kept(self) -> bytes:
+        """What the server stores of the session."""
+        return self._stored.kept()
+
+    def keep(self, kept: bytes) -> None:
+        """Go on from what another reader of the session stored."""
+        self._stored.keep(kept)
+
     def read(self, body: bytes) -> PlacedReading:
         """A request's bytes as values. What is not a request at all comes back as a violation."""
         self._path.begin()

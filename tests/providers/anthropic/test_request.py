@@ -186,6 +186,15 @@ def follow(id_: str) -> Json:
 CREATE = {"type": "create"}
 
 
+def test_another_reader_continues_what_was_kept() -> None:
+    before, after = (AnthropicReader(RECORD.dialects.default, None) for _ in "ab")
+    assert before.kept() == b""
+    id_ = answered(turn(before, CREATE, user("go")), "so")
+    after.keep(before.kept())
+    reading = turn(after, follow(id_), user("on"))
+    assert (reading.violations, len(reading.messages)) == ((), 3)
+
+
 def test_an_answer_can_be_continued_once_and_again_when_nothing_came_of_it() -> None:
     reader = AnthropicReader(RECORD.dialects.default, None)
     id_ = answered(turn(reader, CREATE, user("a")), "b")

@@ -46,6 +46,21 @@ def test_a_request_goes_on_from_the_response_that_it_names() -> None:
     assert third.keep == 3
 
 
+def test_another_reader_goes_on_from_what_was_kept() -> None:
+    """A provider outlives the agent that asked it."""
+    before, after = Server(), Server()
+    assert before.reader.kept() == b""
+    _, first = before.ask("go", LOOK)
+    before.ask("aside", DONE)
+    after.reader.keep(before.reader.kept())
+    reading, second = after.ask([OUTPUT], DONE, previous_response_id=first["id"])
+    assert (reading.messages, reading.violations) == ((FIRST, ANSWERED, RESULT), ())
+    again, _ = after.ask([OUTPUT], previous_response_id=second["id"])
+    assert [v.rule for v in again.violations] == [
+        v.rule for v in before.ask([OUTPUT, OUTPUT], previous_response_id=first["id"])[0].violations
+    ]
+
+
 def test_what_cannot_be_read_and_what_is_not_there_are_unread() -> None:
     server = Server()
     _, first = server.ask("go", LOOK)
