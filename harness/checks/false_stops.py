@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise, takewhile
 from typing import NamedTuple
@@ -365,10 +366,17 @@ def _without_reason(trace: Trace, turn: Turn, stop: _Stop, repeats: int) -> Iter
     n = stop.n
     if _is_at_its_bound(trace, turn, n, repeats):
         return
-    if _is_left_unread(turn, n):
+    if _is_left_unread(turn, n) or (stop.rule == "ended" and _most_at_once(turn, n) >= repeats):
         return
     if not repeats_before(trace, turn, n, repeats):
         text, most = stop.text, _own_budget(trace)
         if most is not None:
             text += f"; it has spent {_spent(turn, n):,} of {most:,} tokens"
         yield Finding(f"no_false_stop.{stop.rule}", text, (n,), cause=Cause(tool=stop.tool))
+
+
+def _most_at_once(turn: Turn, n: int) -> int:
+    """How many equal calls an answer before event `n` holds."""
+    asked = (a for a in turn.asks if a.exchange.n < n)
+    equal = Counter((id(a.exchange), a.use.name, canonical(a.use.input)) for a in asked)
+    return max(equal.values(), default=0)

@@ -117,16 +117,23 @@ class _Words:
         self._answers: dict[str, set[str]] = defaultdict(set)
         self._sent: set[tuple[str, str]] = set()
         self._common: str | None = None
+        self._made_up: dict[int, set[str]] = defaultdict(set)
+        self._own: set[str] = set()
         self._children = frozenset[str]()
 
     def begin(self, trace: Trace) -> None:
-        """Keep the children, and the content of the stored sessions before the first message."""
+        """Keep the children, and the content of the stored sessions before the first message. They
+        may hold results that the agent made up, and it may do so again in any session."""
         self._children = frozenset(children(trace))
-        first = trace.deliveries[0].n
+        first, results = trace.deliveries[0].n, set[str]()
         for look in trace.stored:
             for row in look.added if look.n < first else ():
                 if (message := trace.messages.get(row.digest)) is not None:
                     self._keep([row.session], _text(message), look.n)
+                    results |= {squeeze(result.text) for result in message.tool_results}
+        for ask in (ask for turn in trace.turns.values() for ask in turn.asks):
+            if ask.sent is not None and (ask.execution is None or not ask.execution.text):
+                self._made_up[ask.sent_n] |= {squeeze(ask.sent.text)} & results
 
     def see(self, event: _Event) -> Iterator[tuple[str, str, int]]:
         """Yield each broken rule: the rule, the sessions in words, and the event that said the
@@ -174,6 +181,8 @@ class _Words:
                 self._pieces[piece].setdefault(session, n)
 
     def _request(self, exchange: Exchange) -> Iterator[tuple[str, str, int]]:
+        for own in self._made_up.get(exchange.n, ()):
+            self._own |= {own[at : at + PIECE] for at in range(max(1, len(own) - PIECE + 1))}
         system = self._system(exchange)
         homes = self._of_list(exchange.node)
         if homes == frozenset():
@@ -233,7 +242,7 @@ class _Words:
         places = range(len(said) - PIECE + 1)
         found = {said[at : at + PIECE] for at in places if said[at : at + PIECE] in self._pieces}
         found |= {short for short in self._short if short in said}
-        return tuple(piece for piece in found if piece not in (self._common or ""))
+        return tuple(p for p in found - self._own if p not in (self._common or ""))
 
     def _all_said_by(
         self, pieces: Iterable[str], homes: _Homes = None

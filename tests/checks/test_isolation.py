@@ -325,6 +325,28 @@ def test_a_key_that_somebody_else_has_said_may_be_told(story: Story) -> None:
     assert codes(key_kept(story.final(HELD).end())) == []
 
 
+LOST = "The program was restarted while this call ran."
+
+
+@pytest.mark.parametrize(("sent", "found"), [(LOST, []), (ADA, [f"{SEEN}.message"])])
+def test_what_an_agent_makes_up_for_calls_may_stand_in_each_session(
+    sent: str, found: list[str]
+) -> None:
+    talk = Talk()
+    rows = user("I am Ada."), results(ToolResult("t0", LOST))
+    added = tuple(
+        StoredRow(f"r{n}", talk.history.note(m), session="ada") for n, m in enumerate(rows)
+    )
+    talk.history.stored(store="sqlite", durable=True, added=added)
+    talk.take("ada", ADA).take("bob", BOB).ask("ada", ADA)
+    talk.ask("bob", BOB, says=assistant(call := use("look", id="t1")))
+    told = (user(BOB), assistant(call), results(ToolResult("t1", sent)))
+    request = ModelRequest("m", tuple(map(talk.history.note, told)))
+    where: dict[str, Any] = {"key": "bob/model#99", "session": "bob", "turn": 1}
+    talk.history.called(**where, seam="model", request=request)
+    assert talk.codes() == found
+
+
 @pytest.mark.parametrize(("added", "found"), [("error: ", []), (f"{ADA} ", [f"{SEEN}.message"])])
 def test_a_word_before_a_result_makes_it_no_other_sessions(added: str, found: list[str]) -> None:
     """Both tools say the same, and the stored session holds it as the agent writes it."""
