@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from harness.core.history.history import History, decode, encode
-from harness.core.values.calls import InboxRequest, OutboxRequest
+from harness.core.scenario.inbox import Entry, Inbox
+from harness.core.values.calls import Inbound, InboxRequest, OutboxRequest
 
 
 def _taken(history: History, name: str, number: int) -> None:
@@ -54,3 +55,20 @@ def test_a_history_that_is_read_again_knows_the_same() -> None:
     history.past.see_killed()
     again = decode(encode([history.started(run="r", scenario="s"), *history.events[:-1]]))
     assert again.past.delivered == history.past.delivered
+
+
+def test_a_message_of_a_fault_comes_again_once() -> None:
+    """A fault puts it in where a message of another session is due."""
+    history, inbox = History(), Inbox([Entry(Inbound("m1"), idle=True)])
+    history.called(key="main/inbox#1", seam="inbox", request=InboxRequest())
+    made = {"id": "fault-1", "session": "side", "text": "news"}
+    history.answered(key="main/inbox#1", session="side", seam="inbox", value=made)
+    assert inbox.undone(history.past) is None
+    history.killed(at="main/inbox#1")
+    assert inbox.undone(history.past) == Inbound("fault-1", "side", "news")
+    history.called(key="side/inbox#2", seam="inbox", request=InboxRequest())
+    history.answered(key="side/inbox#2", session="side", seam="inbox", value=made)
+    assert inbox.undone(history.past) is None
+    _taken(history, "m1", 3)
+    history.killed(at="main/inbox#3")
+    assert inbox.undone(history.past) is None, "the inbox itself gives it again"

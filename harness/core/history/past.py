@@ -353,7 +353,9 @@ class Past:
         is_known = not due_in or (session, name) in self.inbounds
         counted = (session if is_known else due_in), name
         self.delivered[counted] += 1
-        self.comes_again.discard(counted)
+        # A message of a fault counts as one of the session that was asked for, which has no such.
+        made = {each for each in self.comes_again if each[1] == name and each not in self.inbounds}
+        self.comes_again -= {counted, *made}
         self.inbounds.pop((session, name), None)
         self.inbounds[session, name] = inbound
         if inbound.get("kind", "message") != "message":

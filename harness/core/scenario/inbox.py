@@ -72,6 +72,7 @@ class Inbox:
     def __init__(self, entries: Iterable[Entry]) -> None:
         self.entries = tuple(entries)
         self.cancels = tuple(e for e in self.entries if e.inbound.kind != "message")
+        self._names = frozenset(map(_name, self.entries))
         self._first = self._taken_back = 0
 
     def pending(self, past: Past) -> Iterator[Entry]:
@@ -83,6 +84,12 @@ class Inbox:
                 yield self.entries[place]
             elif place == self._first:
                 self._first += 1
+
+    def undone(self, past: Past) -> Inbound | None:
+        """A message of a fault whose delivery a kill undid: it comes again as any other one."""
+        made = {id_ for _, id_ in past.comes_again - self._names}
+        found = (value for (_, id_), value in past.inbounds.items() if id_ in made)
+        return next((msgspec.convert(value, Inbound) for value in found), None)
 
 
 def _is_pending(entry: Entry, past: Past) -> bool:

@@ -243,9 +243,8 @@ class Transition:
             entry = inbox.due(self.inbox, past, timed, busy=True, cancels=cancels)
             return self._push(entry.inbound if entry else None, at_ms, timed, cancels)
         entry = inbox.due(self.inbox, past, at_ms, busy=False, cancels=cancels)
-        inbound = entry.inbound if entry else None
-        reads = inbound is not None and self._steers(inbound.session)
-        return self._push(inbound, at_ms, at_ms, cancels, reads=reads)
+        reads = entry is not None and self._steers(entry.inbound.session)
+        return self._push(entry.inbound if entry else None, at_ms, at_ms, cancels, reads=reads)
 
     def _steers(self, session: str) -> bool:
         """Whether an agent that asks in a turn it works on goes on with it."""
@@ -264,6 +263,7 @@ class Transition:
     def _deliver(
         self, request: InboxRequest, inbound: Inbound | None, at_ms: int, when_ms: int
     ) -> Plan:
+        inbound = self.inbox.undone(self.history.past) or inbound
         call = self._call("inbox", inbound.session if inbound else "", at_ms, request)
         self._record(call)
         if inbound is not None:
