@@ -229,6 +229,13 @@ def _in_store(trace: Trace, turn: Turn) -> Iterator[Case]:
         yield Case("stored_again", [found], turn)
 
 
+def _crosses(turn: Turn) -> bool:
+    """Whether a message interrupts a turn whose last answer was under way, and came whole."""
+    is_message = any(came.n == turn.cancelled_n for came in turn.came)
+    last = turn.main[-1] if turn.main and is_message else None
+    return last is not None and last.n < turn.cancelled_n and last.succeeded
+
+
 @needs("inbox", "outbox", told_by="run", place=390)
 @excused_by(missing=(BLANK, REDELIVERY, TAKEN, *_STOPS), taken=(BLANK, REDELIVERY, *_STOPS))
 def outbound_once(history: History) -> Iterator[Finding | Case]:
@@ -239,14 +246,14 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
     `unconfirmed`: the outbox was silent about the reply, which never came, and it is not repeated.
     `taken`: another process on the session has accepted the message first, and the user is not
     told. `twice`: it ends with several. `repeated`: the user reads a part of a failed answer, and
-    the next one shows it again. `after_cancel`: a success is reported after it. A notice, an error
-    or the status `cancelled` is not a success.
+    the next one shows it again. `after_cancel`: a success is reported after it. A notice, an error,
+    the status `cancelled` and an answer under way as a message interrupts are not one.
     `misnamed`: the reply names an earlier message, which has its reply already, and no reply names
     this one.
 
-    A message that the outbox did not accept may be sent again. After a kill or a lost answer of the
-    outbox, a message that may have arrived may be sent again too. `unmarked`: it comes in the same
-    words, and does not say that it may be a repetition. Source: invariant 30.
+    A message that the outbox did not accept may be sent again, and after a kill or a lost answer of
+    the outbox one that may have arrived. `unmarked`: it comes in the same words, and does not say
+    that it may be a repetition. Source: invariant 30.
     """
     trace, marks = history.trace, Marks(history.trace)
     for turn in trace.turns.values():
@@ -273,7 +280,7 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
             # A retry repeats it, perhaps behind a note that it may be a repetition.
             alike = (s for s in turn.sendings if s.request.kind == sending.request.kind)
             first = next(s for s in alike if s.request.text in sending.request.text)
-            late = turn.cancelled_n and is_after_cancel(trace, turn, first)
+            late = turn.cancelled_n and is_after_cancel(trace, turn, first) and not _crosses(turn)
             if late and sending.request.kind == "final" and claimed(sending) != "cancelled":
                 text = f"{turn.words} was cancelled, and a final follows"
                 yield Finding("outbound_once.after_cancel", text, (turn.cancelled_n, sending.n))

@@ -237,6 +237,19 @@ def test_a_success_after_the_cancel_is_reported() -> None:
     assert finding.events == (cancelled, story.called)
 
 
+@pytest.mark.parametrize(("asks_again", "found"), [(False, []), (True, ["after_cancel"])])
+def test_an_answer_under_way_as_a_message_interrupts_may_be_the_reply(
+    asks_again: bool, found: list[str]
+) -> None:
+    story = Story(settings={"profile": {"inbound": "interrupt"}}).turn("one").reply("1")
+    story.take("two", "m2", reader=True).wait(5_000)
+    story = story.reply("1, and more") if asks_again else story
+    codes_found = codes(outbound_once(story.final().end()))
+    assert [code for code in codes_found if "after" in code] == [
+        f"outbound_once.{f}" for f in found
+    ]
+
+
 def test_a_cancelled_turn_may_say_so_or_nothing() -> None:
     said = Story().turn("one").cancel().final("stopped", "cancelled").end()
     silent = Story().turn("one").cancel().end()
