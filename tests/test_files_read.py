@@ -33,7 +33,7 @@ EXCEPTIONS = {
     "processes/proc.py": (1, "/proc"),
     "pytest_plugin/play_settings.py": (1, "a file of the package"),
     "runner/disk_log.py": (1, "a database without a file"),
-    "runner/forked_target.py": (10, "files of its own temporary folder"),
+    "runner/forked_target.py": (11, "files of its own temporary folder"),
     "runner/own_files.py": (2, "regular files of the agent, of 8 MB at most"),
     "runner/program_marks.py": (1, "a regular file of the run's own folder, of 16 MB at most"),
     "stores/formats/claude_code.py": (1, "a store, read while the agent writes it"),

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from harness import InboxItem, Scenario, ToolError, ToolScript, ToolTurn, Turn, run
+from harness.checks.false_stops import no_false_stop
 from harness.core.scenario.scenario import Bounds, Expect, ExpectCalls, FaultSpec
 from harness.core.values.profile import Profile
+from tests.checks.histories import Story, codes, loop, use
 
 LOOP = Scenario(
     name="loop",
@@ -99,3 +101,16 @@ def test_the_profiles_attempts_beat_the_models_max(attempts: int, found: set[str
 
     profile = Profile(checks={"retry_budget": {"attempts": attempts}})
     assert _codes(agent, down, profile) == found
+
+
+@pytest.mark.parametrize(("times", "found"), [(3, []), (2, ["no_false_stop.ended"])])
+def test_an_answer_that_holds_one_call_again_and_again_may_end_the_turn(
+    times: int, found: list[str]
+) -> None:
+    calls = [use("poll", {"n": 1}, id=f"c{n}") for n in range(times)]
+    story = (
+        loop(loop(Story().turn("go"), "poll", 1, content="1 %"), "poll", 1, content="2 %")
+        .reply(*calls)
+        .final("It asks the same at once.", status="failed")
+    )
+    assert codes(no_false_stop(story.end())) == found

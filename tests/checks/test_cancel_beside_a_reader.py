@@ -9,7 +9,7 @@ import pytest
 
 from harness.checks.cancels import cancel_honoured
 from harness.checks.evidence.messages_in_turn import came_in_turn
-from harness.checks.message_delivery import outbound_once
+from harness.checks.message_delivery import inbound_exactly_once, outbound_once
 from harness.core.values.messages import user
 from tests.checks.histories import Story, codes, use
 
@@ -88,3 +88,22 @@ def test_a_blank_message_in_mid_turn_and_one_that_has_not_come_yet_are_not_late(
     trace: Any = _Some(profile=policy, turns={1: first, 2: own}, kills=[])
     cases = list(came_in_turn(trace, first))  # type: ignore[arg-type]
     assert [code for case in cases for code in codes(case.findings)] == found
+
+
+@pytest.mark.parametrize(("asks_again", "found"), [(False, []), (True, ["after_cancel"])])
+def test_an_answer_under_way_as_a_message_interrupts_may_be_the_reply(
+    asks_again: bool, found: list[str]
+) -> None:
+    story = Story(settings={"profile": {"inbound": "interrupt"}}).turn("one").reply("1")
+    story.take("two", "m2", reader=True).wait(5_000)
+    story = story.reply("1, and more") if asks_again else story
+    codes_found = codes(outbound_once(story.final().end()))
+    assert [code for code in codes_found if "after" in code] == [
+        f"outbound_once.{f}" for f in found
+    ]
+
+
+def test_a_message_that_waits_may_have_the_words_of_an_answered_one() -> None:
+    story = Story(stores=False).turn("one").reply("1").final().turn("two")
+    story.take("one", "m3", reader=True).reply("2", messages=[user("two"), user("one")])
+    assert "inbound_exactly_once.twice" not in codes(inbound_exactly_once(story.end()))

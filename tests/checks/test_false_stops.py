@@ -55,15 +55,6 @@ def test_an_answer_whose_calls_have_one_id_may_end_the_turn(second: str, found: 
     assert codes(no_false_stop(story.end())) == found
 
 
-@pytest.mark.parametrize(("times", "found"), [(3, []), (2, ["no_false_stop.ended"])])
-def test_an_answer_that_holds_one_call_again_and_again_may_end_the_turn(
-    times: int, found: list[str]
-) -> None:
-    calls = [use("poll", {"n": 1}, id=f"c{n}") for n in range(times)]
-    story = _poll(2).reply(*calls).final("It asks the same at once.", status="failed")
-    assert codes(no_false_stop(story.end())) == found
-
-
 def test_different_tools_that_need_nothing_are_stopped_falsely() -> None:
     story = Story().turn("go")
     for name in ("poll", "list", "poll"):

@@ -120,12 +120,6 @@ def test_an_answered_message_that_comes_again_as_new_is_reported() -> None:
     assert len(finding.events) == 3
 
 
-def test_a_message_that_waits_may_have_the_words_of_an_answered_one() -> None:
-    story = Story(seams=NO_STORE).turn("one").reply("1").final().turn("two")
-    story.take("one", "m3", reader=True).reply("2", messages=[user("two"), user("one")])
-    assert "inbound_exactly_once.twice" not in codes(inbound_exactly_once(story.end()))
-
-
 def test_a_message_with_an_empty_reply_may_stay_in_the_history() -> None:
     story = Story(seams=NO_STORE).turn("one").reply("").final("").turn("two")
     story.reply("2", messages=[user("one\n\ntwo")])
@@ -235,19 +229,6 @@ def test_a_success_after_the_cancel_is_reported() -> None:
     (finding,) = outbound_once(story.reply("1").final().end())
     assert finding.code == "outbound_once.after_cancel"
     assert finding.events == (cancelled, story.called)
-
-
-@pytest.mark.parametrize(("asks_again", "found"), [(False, []), (True, ["after_cancel"])])
-def test_an_answer_under_way_as_a_message_interrupts_may_be_the_reply(
-    asks_again: bool, found: list[str]
-) -> None:
-    story = Story(settings={"profile": {"inbound": "interrupt"}}).turn("one").reply("1")
-    story.take("two", "m2", reader=True).wait(5_000)
-    story = story.reply("1, and more") if asks_again else story
-    codes_found = codes(outbound_once(story.final().end()))
-    assert [code for code in codes_found if "after" in code] == [
-        f"outbound_once.{f}" for f in found
-    ]
 
 
 def test_a_cancelled_turn_may_say_so_or_nothing() -> None:

@@ -256,8 +256,8 @@ def times_said(said: str, exchange: Exchange, *, anywhere: bool = False) -> int:
 
 def comes_again(turn: Turn, newest: str, answered: Answered) -> Iterator[Turn]:
     """Yield earlier answered turns of the session with a text that is part of the newest user
-    text, and of no message that came for this turn. A turn whose requests lack its own text has not
-    read it."""
+    text. It is of no message that came for this turn. A turn whose requests lack its own text has
+    not read it."""
     whole, beside = f"\n\n{newest}\n\n", (*turn.waiting, *turn.came, *turn.joined)
     own = [turn.text, *(each.inbound.text for each in beside)]
     for paragraph in dict.fromkeys(paragraphs(newest)):
