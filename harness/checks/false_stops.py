@@ -93,9 +93,7 @@ def no_false_stop(history: History, *, repeats: int = 3) -> Iterator[Finding | C
     question mark, if the next turn runs or refuses the calls that it left open. So does a turn
     that lasted nearly four hours or cost a million tokens, because its budget may be spent.
     `budget_ceiling.tokens` of the profile says the budget; then a turn below four fifths of it is
-    not excused. Such an agent counts a usage twice, or the turns before. A success with a new
-    result starts the count again: a failure, a success and two more failures are not three in a
-    row. Source: invariant 12.
+    not excused. A success with a new result starts the count again. Source: invariant 12.
     """
     trace = history.trace
     ran = {run.request.name: run.n for run in reversed(trace.executions)}

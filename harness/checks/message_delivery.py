@@ -251,9 +251,9 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
     `misnamed`: the reply names an earlier message, which has its reply already, and no reply names
     this one.
 
-    A message that the outbox did not accept may be sent again. So may one that may have arrived,
-    after a kill or a lost answer of the outbox. `unmarked`: it comes in the same words, and does
-    not say that it may be a repetition. Source: invariant 30.
+    What the outbox did not accept may be sent again, as may what a kill or its silence leaves
+    unsure. `unmarked`: it comes in the same words, and does not say that it may be a repetition.
+    Source: invariant 30.
     """
     trace, marks = history.trace, Marks(history.trace)
     for turn in trace.turns.values():
