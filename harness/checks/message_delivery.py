@@ -282,7 +282,8 @@ def outbound_once(history: History) -> Iterator[Finding | Case]:
             first = next(s for s in alike if s.request.text in sending.request.text)
             late = turn.cancelled_n and is_after_cancel(trace, turn, first) and not _crosses(turn)
             if late and sending.request.kind == "final" and claimed(sending) != "cancelled":
-                text = f"{turn.words} was cancelled, and a final follows"
+                how = "completed" if claimed(sending) == "completed" else "failed"
+                text = f"{turn.words} was cancelled, and a final follows that tells it as {how}"
                 yield Finding("outbound_once.after_cancel", text, (turn.cancelled_n, sending.n))
         if name := named_instead(trace, turn):
             text = f"{turn.words} ends with a reply that names {name}, which has its reply already"

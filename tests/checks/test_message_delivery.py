@@ -224,10 +224,10 @@ def test_partial_text_notices_and_heartbeats_are_no_endings() -> None:
 
 
 def test_a_success_after_the_cancel_is_reported() -> None:
-    story = Story().turn("one").cancel()
-    cancelled = story.last
+    cancelled = (story := Story().turn("one").cancel()).last
     (finding,) = outbound_once(story.reply("1").final().end())
-    assert finding.code == "outbound_once.after_cancel"
+    told = finding.code, finding.message.rpartition(" ")[2]
+    assert told == ("outbound_once.after_cancel", "completed")
     assert finding.events == (cancelled, story.called)
 
 
