@@ -35,11 +35,7 @@ from harness.checks.evidence.excuses import (
 )
 from harness.checks.evidence.misplaced_results import swapped_with
 from harness.checks.evidence.shown_text import spoken
-from harness.checks.evidence.stored_messages import (
-    same_text,
-    says,
-    squeeze,
-)
+from harness.checks.evidence.stored_messages import is_renamed, same_text, says, squeeze
 from harness.checks.evidence.told_results import reads_as_failure
 from harness.checks.evidence.turn_outcomes import claimed, ending_calls, is_local
 from harness.core.history.events import Effected
@@ -286,10 +282,9 @@ def _results(turn: Turn) -> Iterator[Case]:
         if run is None or run.answered is None:
             continue
         ended_n = run.answered.n
-        later = next((e for e in main if e.n > ended_n), None)
-        if later is None:
+        if (later := next((e for e in main if e.n > ended_n), None)) is None:
             continue
-        if ask.sent is None or ask.sent_n > later.n:
+        if (ask.sent is None or ask.sent_n > later.n) and not is_renamed(turn, ask, later):
             text = f"{later.called.key}: the result of {run.called.key} is missing"
             finding = Finding("history_faithful.forgotten_result", text, (run.n, later.n))
             yield Case("result", [finding], turn, later.n, ask.exchange.n)

@@ -372,3 +372,21 @@ def test_a_past_that_had_no_room_may_go() -> None:
     story.turn("three").fail(400, "V23", refused=("V23",))
     story.reply("done", messages=[user("three")]).final()
     assert codes(history_faithful(story.end())) == []
+
+
+@pytest.mark.parametrize(
+    ("told", "found"), [("b", []), ("", ["history_faithful.forgotten_result"])]
+)
+def test_a_call_that_has_another_id_in_a_list_begun_anew_has_its_result(
+    told: str, found: list[str]
+) -> None:
+    """An agent that let the provider keep the conversation sends all of its own copy."""
+    ids, story = ("same", "own1", "own2"), Story().turn("go")
+    story.reply(use("list", {"n": 0}, "same")).tool("a")
+    story.reply(*[use("list", {"n": n}, "same") for n in (1, 2)]).tool("b").tool("b")
+    rows = [user("go, please")]
+    for n, id_ in enumerate(ids):
+        text = told if n else "a"
+        rows += [assistant(use("list", {"n": n}, id_)), results(ToolResult(id_, text))]
+    story.reply("done", messages=rows)
+    assert [c for c in codes(history_faithful(story.final().end())) if "forgotten_r" in c] == found

@@ -20,12 +20,13 @@ from harness.checks.evidence.turn_outcomes import (
     is_waiting,
 )
 from harness.core.history.events import Stored, StoredRow
-from harness.core.history.exchanges import Exchange, Node
+from harness.core.history.exchanges import Ask, Exchange, Node
 from harness.core.history.trace import Change, Trace, Turn
 from harness.core.values.messages import (
     HALVES,
     Message,
     Text,
+    canonical,
     side,
     with_marks,
     without_blanks,
@@ -181,6 +182,19 @@ def stands(settled: Node, node: Node) -> bool:
         return True
     old, new = settled.message.blocks, now.message.blocks
     return now.parent is settled.parent and now.side == settled.side and new[: len(old)] == old
+
+
+def is_renamed(turn: Turn, ask: Ask, later: Exchange) -> bool:
+    """Whether a request holds a call under an id that no answer gave, with its own result."""
+    given, run = {other.use.id for other in turn.asks}, ask.execution
+    texts = {r.id: squeeze(r.text) for m in later.node.messages for r in m.tool_results}
+    call = ask.use.name, canonical(ask.use.input)
+    return run is not None and any(
+        use.id not in given and squeeze(run.text) in texts.get(use.id, "")
+        for message in later.node.messages
+        for use in message.tool_uses
+        if (use.name, canonical(use.input)) == call
+    )
 
 
 def accepted(trace: Trace) -> Iterator[Exchange]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from harness.core.transition.ports import IssuedThinking, Reading, Violation
-from harness.core.values.messages import Block, Json, Message, Thinking, digest
+from harness.core.values.messages import Block, Json, Message, Thinking, digest, printable
 from harness.core.values.plans import Reply
 from harness.providers.openai_responses.blocks import ItemSaid, kind_of, read
 from harness.providers.openai_responses.response import finished
@@ -186,8 +186,9 @@ class Conversations:
         return self._conversations.get(conversation)
 
     def put(self, id_: str, place: Place, output: Sequence[Json]) -> None:
-        """Keep a response: its answer, taken as it is, at the place of its request."""
-        end = place.tip
+        """Keep a response: its answer, taken as it is, at the place of its request. No server
+        stores half a character, so a request that goes on from it sends none."""
+        end, output = place.tip, [printable(item) for item in output]
         for item in output:
             end = ItemNode(end, item, (end.state if end else EMPTY).answered(item))
         if place.conversation:

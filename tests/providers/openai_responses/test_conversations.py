@@ -61,6 +61,13 @@ def test_another_reader_goes_on_from_what_was_kept() -> None:
     ]
 
 
+def test_a_response_is_kept_without_half_a_character() -> None:
+    server = Server()
+    _, first = server.ask("go", Reply((Text("half \ud83d"),)))
+    reading, _ = server.ask("on", previous_response_id=first["id"])
+    assert reading.messages[1] == assistant("half \\ud83d")
+
+
 def test_what_cannot_be_read_and_what_is_not_there_are_unread() -> None:
     server = Server()
     _, first = server.ask("go", LOOK)
