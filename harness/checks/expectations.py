@@ -17,7 +17,7 @@ from harness import providers
 from harness.checks.evidence import tool_steps, unmet_faults
 from harness.checks.evidence.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
 from harness.checks.evidence.shown_text import said_times, shown
-from harness.checks.evidence.tool_inputs import differing_names, same_input
+from harness.checks.evidence.tool_inputs import differences, same_input
 from harness.checks.evidence.turn_outcomes import (
     claimed,
     expected,
@@ -113,9 +113,7 @@ def _inputs(history: History, expectation: Expect) -> Iterator[Finding]:
         schema = history.trace.schema(None, name)
         if canonical(found) != canonical(wanted) and not same_input(wanted, found, schema):
             text = f"the tool {name} is called with another input than expected"
-            yield Finding(
-                "expect.inputs", f"{text}{differing_names(found, wanted)}", (execution.n,)
-            )
+            yield Finding("expect.inputs", f"{text}{differences(found, wanted)}", (execution.n,))
 
 
 def _forbidden(history: History, must_not: MustNot) -> Iterator[Finding]:

@@ -26,7 +26,7 @@ from harness.checks.evidence.kept_calls import (
     same_values,
 )
 from harness.checks.evidence.tool_inputs import (
-    differing_names,
+    differences,
     is_empty,
     plain,
     readings,
@@ -126,7 +126,7 @@ def _broken(
     is_said = _is_said(ran, ask.use.input, schema)
     if not (is_said or any(_is_said(ran, value, schema) for value in strays(exchange))):
         given = "an empty input in place of the one that" if is_empty(ran) else "another input than"
-        names = "" if is_empty(ran) else differing_names(ran, ask.use.input)
+        names = "" if is_empty(ran) else differences(ran, ask.use.input)
         yield "changed", f"{name} runs with {given} the model gave{names}"
     elif not recorded and schema.get("type") == "object" and _is_other_json(ran):
         yield "no_object", f"{name} runs with an input that is not an object: {canonical(ran)[:80]}"

@@ -82,6 +82,9 @@ def test_a_call_is_run_with_the_input_that_was_said() -> None:
     found, events = _run(use("write", {"path": "a"}), input={"path": "b"})
     assert codes(found) == ["args_complete.changed"]
     assert found[0].events == events
+    assert found[0].message.endswith('another input than the model gave: path ("b", not "a")')
+    long, _ = _run(use("write", {"path": "a" * 90 + "12.5"}), input={"path": "a" * 90 + "12"})
+    assert long[0].message.endswith('path (…aaaaaaaa12", not …aaaaaaaa12.5")')
     empty, _ = _run(use("write", {"path": "a"}), input={})
     assert "an empty input in place of the one" in empty[0].message
 

@@ -11,9 +11,11 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from itertools import takewhile
 from typing import Any
 
 from harness.core.values.messages import Json, Message, canonical
+from harness.core.values.visible_text import SHOWN, abridged
 
 _UNPARSED = "__unparsedToolInput"
 """The key under which some clients pass on an input that was cut in transit."""
@@ -62,16 +64,26 @@ def is_as_given(given: Json, ran: Json, schema: Mapping[str, Any]) -> bool:
     return canonical(given) == canonical(ran) or same_input(given, ran, schema)
 
 
-def differing_names(found: Json, wanted: Json) -> str:
-    """The names at which two objects differ, after a colon; "" for other values."""
+def differences(found: Json, wanted: Json) -> str:
+    """The names at which two objects differ, each with both values, after a colon; "" for other
+    values."""
     if not isinstance(found, dict) or not isinstance(wanted, dict):
         return ""
     names = sorted(found.keys() | wanted.keys())
-    return ": " + ", ".join(n for n in names if _entry(found, n) != _entry(wanted, n))
+    entries = ((n, _entry(found, n), _entry(wanted, n)) for n in names)
+    return ": " + ", ".join(f"{n} ({_apart(a, b)})" for n, a, b in entries if a != b)
 
 
 def _entry(value: dict[str, Json], name: str) -> str:
-    return canonical({name: value[name]}) if name in value else ""
+    return canonical(value[name]) if name in value else "nothing"
+
+
+def _apart(one: str, other: str) -> str:
+    """Two texts from where they begin to differ."""
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    at = max(0, sum(1 for _ in alike) - 10)
+    lead = "…" if at else ""
+    return ", not ".join(lead + abridged(text[at:], SHOWN) for text in (one, other))
 
 
 class _Reading:
