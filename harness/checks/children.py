@@ -35,6 +35,9 @@ from harness.core.values.visible_text import SHOWN, abridged
 _WORD, _LEAST_WORDS = re.compile(r"[^\W_]{4,}"), 3
 """A word that tells what a task is about, and how many of them a task needs to be known by."""
 
+_ENGLISH = re.compile(r"\b(?:the|a|you|your|to|of|and|is|are|for|this|it)\b", re.IGNORECASE)
+"""Of four words or more, a sentence of a program holds one of these; a translation does not."""
+
 
 class _Family(NamedTuple):
     """The ends of all children of a run, and what the parent of one of them reads."""
@@ -86,7 +89,8 @@ def child_result(history: History) -> Iterator[Finding]:
 
 
 def _unasked(history: History, end: ChildEnd) -> Iterator[Finding]:
-    """Yield a first request that holds nothing of the call, where no model wrote it before."""
+    """Yield the first request of a child to which nothing of the call comes, also by a tool, where
+    no model wrote it before."""
     exchanges, ask = history.trace.exchanges, end.ask
     if ask is None or ask.use.name in history.trace.settings.get("tools", {}):
         return
@@ -94,15 +98,25 @@ def _unasked(history: History, end: ChildEnd) -> Iterator[Finding]:
     first, asked = exchanges[at], " ".join(strings_in(ask.use.input))
     begun = bisect_left(exchanges, ask.exchange.n + 1, key=lambda exchange: exchange.n)
     is_written = any(e.called.session == end.child.parent for e in exchanges[begun:at])
-    messages = [node.message for node in first.node.tail()]
-    system, said = history.values.get(first.request.system, ""), messages[-1].text
+    after = bisect_left(exchanges, end.said_n, lo=at + 1, key=lambda exchange: exchange.n)
+    own = (e for e in map(exchanges.__getitem__, range(after - 1, at, -1)) if _is_of(e, end))
+    messages = [n.message for n in next(own, first).node.tail() if n.side != "assistant"]
+    system, said = history.values.get(first.request.system, ""), first.node.message.text
     given = set(_WORD.findall(f"{system} {messages}".lower()))
     words = set(_WORD.findall(asked.lower()))
-    if is_written or len(words) < _LEAST_WORDS or words & given or is_other_script(said):
+    if is_written or len(words) < _LEAST_WORDS or words & given or _is_translated(said):
         return
     text = f'{first.called.key} has no word of what {ask.use.name} asks: "{abridged(asked, SHOWN)}"'
     cause = Cause(tool=ask.use.name)
     yield Finding("child_result.unasked", text, (ask.exchange.n, first.n), cause=cause)
+
+
+def _is_of(exchange: Exchange, end: ChildEnd) -> bool:
+    return exchange.called.session == end.child.session
+
+
+def _is_translated(text: str) -> bool:
+    return is_other_script(text) or (len(text.split()) > 3 and not _ENGLISH.search(text))
 
 
 def _handed_up(family: _Family, end: ChildEnd) -> Iterator[Finding]:

@@ -363,6 +363,7 @@ def test_words_tell_a_start_from_a_result() -> None:
         (ASKED, []),
         ("You are a helper. The north pond is yours.", []),
         ("Считай лягушек северного пруда.", []),
+        ("Tel de kikkers in de noordelijke vijver.", []),
         ("Please do your work.", ["child_result.unasked"]),
         ("[object Object]", ["child_result.unasked"]),
     ],
@@ -375,3 +376,16 @@ def test_a_child_is_told_what_its_call_asks_for(prompt: str, wanted: list[str]) 
     pond = scenario(Turn(say=SAID))
     told = run(pond, lambda brief: Other(brief, lambda text, _: text).serve())
     assert codes(child_result(told.history)) == wanted
+
+
+def test_a_child_may_read_its_task_with_a_tool() -> None:
+    class Other(Parent):
+        def child(self, call: Any) -> str:
+            return super().child({**call, "input": {"prompt": "Please read your task."}})
+
+    for read, wanted in ((ASKED, []), ("Nothing.", ["child_result.unasked"])):
+        pond = scenario(Turn(use="look"), Turn(say=SAID))
+        tools = {"look": ToolScript(script=(ToolTurn(ok=read),))}
+        pond = msgspec.structs.replace(pond, tools=tools)
+        told = run(pond, lambda brief: Other(brief, lambda text, _: text).serve())
+        assert codes(child_result(told.history)) == wanted
