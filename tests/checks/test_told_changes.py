@@ -10,7 +10,7 @@ from harness.checks.message_delivery import inbound_exactly_once
 from harness.checks.prompt_size import compaction_preserves
 from harness.checks.reply_content import reply_carried
 from harness.checks.stored_session import reload_equivalence
-from harness.core.values.messages import assistant, user
+from harness.core.values.messages import Text, assistant, user
 from tests.checks.chronicle import ALL_SEAMS
 from tests.checks.histories import Story, use
 
@@ -130,3 +130,17 @@ def test_equal_words_behind_others_are_told_as_that() -> None:
     told = changed_to("transfer 15 to Ada", "Agent  transfer 15 to Ada")
     assert told == 'stands behind other words now: "Agent"'
     assert changed_to("transfer 15 to Ada", "Agent transfer 16 to Ada").startswith("was ")
+
+
+@pytest.mark.parametrize(
+    ("kept", "words"), [((0,), "it has 1 of its 2 blocks"), ((1, 0), "it has its blocks otherwise")]
+)
+def test_a_message_whose_blocks_stand_elsewhere_is_not_told_as_cut(
+    kept: tuple[int, ...], words: str
+) -> None:
+    story = Story(seams=NO_STORE).turn("one").reply(Text("Well."), use("list", id="a")).tool()
+    story.reply("1").final().turn("two")
+    sent = list(story.live)
+    sent[1] = assistant(*[sent[1].blocks[n] for n in kept])
+    (finding, *_) = append_only_prefix(story.reply("2", messages=sent).final().end())
+    assert finding.message.endswith(f"message 1 (assistant) differs: {words}")

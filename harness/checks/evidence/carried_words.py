@@ -109,7 +109,11 @@ def plain_words(message: Message) -> str:
 
 
 def _other_words(old: Message, new: Message) -> str:
-    """What a message said before, and what it says now."""
+    """What a message said before, and what it says now; whole blocks may be elsewhere."""
+    before, count = len(old.blocks), len(new.blocks)
+    if 0 < count <= before and old != new and all(block in old.blocks for block in new.blocks):
+        held = f"{count} of its {before} blocks" if count < before else "its blocks otherwise"
+        return f": it has {held}"
     was, now = plain_words(old), plain_words(new)
     return f": it {changed_to(was, now)}" if was != now else _other_marks(old, new)
 
