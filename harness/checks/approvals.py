@@ -112,7 +112,7 @@ def _judged(trace: Trace, run: Execution) -> Iterator[Finding]:
     """Yield a run of a call that is not always allowed, if the user did not allow it."""
     name, ask = run.request.name, run.ask
     said = f"{run.called.key}: {name} runs"
-    before = ask.questions_before(run.n) if ask else []
+    before = _questions(trace, ask, run.n) if ask else []
     if ask is None or not before:
         if name in trace.settings.get("gated", ()) and not _is_asked_in_words(trace, run):
             events = (ask.exchange.n, run.n) if ask else (run.n,)
@@ -137,6 +137,16 @@ def _judged(trace: Trace, run: Execution) -> Iterator[Finding]:
         where = "in a later turn" if stop_n < run.n else "without a look for a stop"
         text = f"{said} {where}, and the user had stopped the turn while its question was open"
         yield _finding("stopped", text, tuple(sorted((last.n, stop_n, run.n))), name)
+
+
+def _questions(trace: Trace, ask: Ask, n: int) -> list[Question]:
+    """The questions about a call before an event. Calls of one id and one input are one call."""
+    before, reply = ask.questions_before(n), ask.exchange.reply
+    if before or reply is None or reply.tool_uses.count(ask.use) < 2:
+        return before
+    turn = trace.turns[ask.exchange.called.session, ask.exchange.called.turn]
+    twins = (each for each in turn.asks if each.exchange is ask.exchange and each.use == ask.use)
+    return [question for twin in twins for question in twin.questions_before(n)]
 
 
 def _stop_while_open(trace: Trace, run: Execution, question: Question) -> int:

@@ -173,6 +173,15 @@ def test_a_call_waits_for_the_answer() -> None:
     assert _found(again.ask().tool("written")) == []
 
 
+def test_calls_of_one_id_and_one_input_are_asked_about_as_one() -> None:
+    calls = [use("write", PATH, "same")] * 2
+    story = Story(settings={"gated": ["write"]}).turn("go").reply(*calls)
+    assert _found(story.ask().tool("written").tool("written")) == []
+    other = [use("write", PATH, id_) for id_ in ("a", "b")]
+    story = Story(settings={"gated": ["write"]}).turn("go").reply(*other)
+    assert _found(story.ask().tool("written").tool("written")) == ["approval.not_asked"]
+
+
 INTERRUPT = {"profile": {"inbound": "interrupt"}}
 
 
