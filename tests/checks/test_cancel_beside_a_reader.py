@@ -9,8 +9,8 @@ import pytest
 
 from harness.checks.cancels import cancel_honoured
 from harness.checks.evidence.messages_in_turn import came_in_turn
-from harness.checks.message_delivery import inbound_exactly_once, outbound_once
-from harness.core.values.messages import user
+from harness.checks.message_delivery import inbound_exactly_once, outbound_once, turn_serial
+from harness.core.values.messages import assistant, user
 from tests.checks.histories import Story, codes, use
 
 
@@ -107,3 +107,17 @@ def test_a_message_that_waits_may_have_the_words_of_an_answered_one() -> None:
     story = Story(stores=False).turn("one").reply("1").final().turn("two")
     story.take("one", "m3", reader=True).reply("2", messages=[user("two"), user("one")])
     assert "inbound_exactly_once.twice" not in codes(inbound_exactly_once(story.end()))
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_a_message_that_waits_may_stand_in_the_words_of_another_one(taken: bool) -> None:
+    story = Story(stores=False).turn("one, please").take("two", "m2", reader=True)
+    story.take("one", "m3", reader=True)
+    rows = [user("one, please")]
+    for name, text in (("m1", "two"), ("m2", "one"), ("m3", "")):
+        sent = [*rows, user("one")] if taken and name == "m1" else rows
+        story.reply("Yes.", messages=sent)
+        story._name = name
+        story.say("Yes.")
+        rows = [*rows, assistant("Yes."), user(text)]
+    assert codes(turn_serial(story.end())) == (["turn_serial.overlap"] if taken else [])

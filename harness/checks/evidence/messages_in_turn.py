@@ -229,7 +229,8 @@ def _first(turn: Turn, opened_n: int, last_n: int, requests: _Requests) -> int:
         exchange, newest, own = requests[place]
         is_own = exchange.called.turn == turn.number
         # A request of another turn holds that turn's words, or a summary's, which may be equal.
-        if text in newest and (is_own or (own != text and _is_anew(text, requests, place))):
+        beside = newest if is_own else newest.replace(own or "\n", "\n", 1)
+        if text in beside and (is_own or (own != text and _is_anew(text, requests, place))):
             return exchange.n
     return 0
 
