@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+import msgspec
+
 from harness.core.values.errors import InputError
 from harness.recordings.session_log import MAX_KEPT_BYTES
 from harness.recordings.transcripts import Recording, Refusal, Transcript
@@ -47,6 +49,13 @@ def bounded(rows: Iterator[Row], table: str) -> Iterator[Row]:
             what = f"more than {MAX_KEPT_BYTES // 1024**2} MB of messages"
             raise InputError(what, f"{table}, row {row.get('id')}")
         yield row
+
+
+def named(name: str, found: Transcript | None, session: str) -> Transcript | Refusal:
+    """A transcript with the agent's own name of its session; a refusal where there is none."""
+    if found is None:
+        return Refusal(name, "no message is in the session")
+    return msgspec.structs.replace(found, session=session)
 
 
 def sessions(found: Iterable[Transcript | Refusal]) -> Recording:

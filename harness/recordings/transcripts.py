@@ -53,7 +53,8 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     unknown one. `unread`: why it may be read by half, in words (`half_read`). `lost_result`: what
     the program of a log gives the model in place of a result that the log lacks (`lost_results`).
     `place`, `begun_s`, `changed_s`: where the user was, and the times of the first and the last
-    word, in a database, which keeps many sessions in one file.
+    word, in a database, which keeps many sessions in one file. `session` is the name that the agent
+    itself gave to the session.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True):
     loose: bool = False
     unread: tuple[str, ...] = ()
     lost_result: str = ""
+    session: str = ""
     place: str = ""
     begun_s: float | None = None
     changed_s: float | None = None

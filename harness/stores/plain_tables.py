@@ -93,6 +93,11 @@ class PlainTables:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
+    def is_empty(self) -> bool:
+        """Whether no table is there yet."""
+        query = "SELECT 1 FROM sqlite_master WHERE type = 'table'"
+        return self._db.execute(query).fetchone() is None
+
     def columns(self, table: str) -> Sequence[str]:
         """The columns of a plain table; none for a view, and for a table that is not there."""
         return columns(self._db, table)

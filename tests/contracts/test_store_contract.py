@@ -99,6 +99,18 @@ def test_hermes() -> None:
     check_store(READERS["hermes"], add_hermes, cuts=False, examples=EXAMPLES)
 
 
+def add_item(path: Path, message: Message) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        columns = "id INTEGER PRIMARY KEY, session_id, message_data"
+        db.execute(f"CREATE TABLE IF NOT EXISTS agent_messages ({columns})")
+        row = ("s1", _of_any_api(message))
+        db.execute("INSERT INTO agent_messages (session_id, message_data) VALUES (?, ?)", row)
+
+
+def test_database() -> None:
+    check_store(READERS["database"], add_item, cuts=False, examples=EXAMPLES)
+
+
 def table_of_json(path: Path) -> Store:
     """A table with a column of JSON."""
     return READERS["json_table"](Path(f"{path}?table=log&column=said"))

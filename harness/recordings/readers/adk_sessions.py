@@ -10,7 +10,7 @@ from itertools import groupby
 
 from harness.providers.shared import json_fields as f
 from harness.recordings.chat_messages import transcript_of
-from harness.recordings.tables import Row, Tables, bounded, has, sessions
+from harness.recordings.tables import Row, Tables, bounded, has, named, sessions
 from harness.recordings.transcripts import Recording, Refusal, Transcript
 
 _KEY = ("app_name", "user_id", "session_id")
@@ -35,5 +35,4 @@ def _name(row: Row) -> str:
 def _session(name: str, rows: list[Row]) -> Transcript | Refusal:
     events = (f.mapping(f.parse(f.text(row["event_data"]))) for row in rows)
     contents = [event["content"] for event in events if f.mapping(event.get("content"))]
-    found = transcript_of(name, {"contents": contents})
-    return found or Refusal(name, "no message is in the session")
+    return named(name, transcript_of(name, {"contents": contents}), str(rows[0]["session_id"]))

@@ -10,7 +10,7 @@ from itertools import groupby
 
 from harness.providers.shared import json_fields as f
 from harness.recordings.chat_messages import transcript_of
-from harness.recordings.tables import Row, Tables, bounded, has, sessions
+from harness.recordings.tables import Row, Tables, bounded, has, named, sessions
 from harness.recordings.transcripts import Recording, Refusal, Transcript
 
 _ITEMS = ("id", "session_id", "message_data")
@@ -32,5 +32,5 @@ def _name(row: Row) -> str:
 
 
 def _session(name: str, rows: list[Row]) -> Transcript | Refusal:
-    found = transcript_of(name, {"input": [f.parse(f.text(row["message_data"])) for row in rows]})
-    return found or Refusal(name, "no message is in the session")
+    items = [f.parse(f.text(row["message_data"])) for row in rows]
+    return named(name, transcript_of(name, {"input": items}), name)

@@ -13,7 +13,7 @@ from itertools import groupby
 from harness.core.values.messages import Json
 from harness.providers.shared import json_fields as f
 from harness.recordings.chat_messages import transcript_of
-from harness.recordings.tables import Row, Tables, bounded, has, sessions
+from harness.recordings.tables import Row, Tables, bounded, has, named, sessions
 from harness.recordings.transcripts import Recording, Refusal, Transcript
 
 _RUN = ("session_id", "run_index", "run_data")
@@ -57,7 +57,7 @@ def _session(name: str, runs: Iterable[_Object]) -> Transcript | Refusal:
         for message in f.objects(run.get("messages"))
         if not (message.get("from_history") is True or (n and message.get("role") == "system"))
     ]
-    return transcript_of(name, {"messages": said}) or Refusal(name, "no message is in the session")
+    return named(name, transcript_of(name, {"messages": said}), name)
 
 
 def _marked(message: _Object) -> _Object:

@@ -18,7 +18,7 @@ from harness.providers.shared import json_fields as f
 from harness.providers.shared.codec import decode, encode
 from harness.recordings.chat_messages import transcript_of
 from harness.recordings.session_log import MAX_KEPT_BYTES
-from harness.recordings.tables import Row, Tables, has, sessions
+from harness.recordings.tables import Row, Tables, has, named, sessions
 from harness.recordings.transcripts import Recording, Refusal, Transcript
 
 _CHECKPOINT = ("thread_id", "checkpoint_ns", "checkpoint_id", "type", "checkpoint")
@@ -64,7 +64,7 @@ def _thread(name: str, row: Row) -> Transcript | Refusal:
     except (msgspec.MsgspecError, ValueError, TypeError, RecursionError, OverflowError):
         return Refusal(name, "its state cannot be read")
     found = transcript_of(name, f.mapping(f.mapping(state).get("channel_values")))
-    return found or Refusal(name, "its state holds no messages")
+    return named(name, found, "" if row["checkpoint_ns"] else str(row["thread_id"]))
 
 
 def _state(kind: str, data: bytes) -> Json:

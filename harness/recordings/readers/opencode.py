@@ -76,7 +76,8 @@ class _Talk:
         begins = [n for n, part in enumerate(parts) if n and part.get("type") == "step-start"]
         for begin, end in pairwise((0, *begins, len(parts))):
             step = parts[begin:end]
-            blocks = tuple(block for part in step for block in _said(part))
+            written = (part for part in step if not (is_last and _is_written(part)))
+            blocks = tuple(block for part in written for block in _said(part))
             self.messages += [Message("assistant", blocks)] if blocks else []
             results = filter(None, (_result(part, is_last=is_last) for part in step))
             self.messages += [Message("tool", (result,)) for result in results]
@@ -104,6 +105,11 @@ def _said(part: _Object) -> Iterator[Block]:
             yield _call(part)
         case kind if kind == "file" or is_of_a_tool(kind, "assistant"):
             yield Opaque(kind, part)
+
+
+def _is_written(part: _Object) -> bool:
+    """Whether a call is still being written: its input is empty until it runs."""
+    return f.mapping(part.get("state")).get("status") == "pending"
 
 
 def _call(part: _Object) -> Block:

@@ -83,7 +83,7 @@ def test_values_that_json_cannot_say_do_no_harm() -> None:
         ({"type": "msgpack+aes"}, "neither MessagePack nor JSON: msgpack\\+aes"),
         ({"checkpoint": b"\xc1"}, "cannot be read"),
         ({"checkpoint": None}, "cannot be read"),
-        ({"checkpoint": msgspec.msgpack.encode({"channel_values": 7})}, "no messages"),
+        ({"checkpoint": msgspec.msgpack.encode({"channel_values": 7})}, "no message"),
         ({"type": "json", "checkpoint": "{"}, "cannot be read"),
     ],
 )
