@@ -1,7 +1,7 @@
 """A database of any program whose sessions are recordings, as a store: read while the agent writes.
 
 One reader serves a finished incident and a running agent. A row is a message of a session; its id
-is its place, because a framework may write the whole state anew for each step.
+is its place, because a framework may write the whole state again for each step.
 """
 
 from __future__ import annotations
