@@ -88,6 +88,8 @@ class Inbox:
     def undone(self, past: Past) -> Inbound | None:
         """A message of a fault whose delivery a kill undid: it comes again as any other one."""
         made = {id_ for _, id_ in past.comes_again - self._names}
+        if not made:  # a session may have 10,000 messages, and each delivery asks
+            return None
         found = (value for (_, id_), value in past.inbounds.items() if id_ in made)
         return next((msgspec.convert(value, Inbound) for value in found), None)
 
