@@ -9,7 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from harness.checks.evidence.carried_words import begins_or_ends, has_no_memory, words_of
+from harness.checks.evidence.carried_words import (
+    begins_or_ends,
+    has_no_memory,
+    system_text,
+    words_of,
+)
 from harness.checks.evidence.declarations import excused_by, needs
 from harness.checks.evidence.excuses import (
     COMPACTION_BETWEEN,
@@ -38,18 +43,18 @@ def provider_change(
     """A conversation that moves to another provider is whole there, and comes back.
 
     `message`: the request to the other provider lacks the user's message of the turn. `past`: it
-    has nothing of what was said before, so the conversation begins again. `stays`: a passing
-    failure moved the session, and `turns` turns that begin `away_s` seconds later or more never ask
-    the first provider again. So too for two models of one provider. `model`: the other provider is
-    asked for a model of the first one, and answers 404.
+    has nothing of what was said before, so the conversation begins again. `system`: it has no
+    system text, and the one before had. `stays`: a passing failure moved the session, and `turns`
+    turns that begin `away_s` seconds later or more never ask the first provider again. So too for
+    two models of one provider. `model`: the other provider is asked for a model of the first one,
+    and answers 404.
 
     Results that are lost on the way are `history_faithful.forgotten_result`, and forms that the
     other API does not take are `valid_request`. Not a finding: a request whose answer is not used,
-    such as one for a title; a message that stands there in parts; a session that leaves a provider
-    after a refusal for good; a model of one name that both have. A compaction, a request over the
-    window or a kill between the two explains what is missing. To fix it, keep one list of messages
-    in a neutral form. Write each request from that list, in the words of the provider that is
-    asked.
+    such as one for a title; a message in parts; a session that leaves a provider after a refusal
+    for good; a model of one name that both have. A compaction, a request over the window or a kill
+    between the two explains what is missing. To fix it, keep one list of messages in a neutral
+    form. Write each request from it, in the words of the provider asked.
     Source: NousResearch/hermes-agent#24401 and #112121, can1357/oh-my-pi#12006.
     """
     trace = history.trace
@@ -63,7 +68,9 @@ def provider_change(
             continue
         turn = trace.turns[session, exchange.called.turn]
         if _is_used(turn, exchange):
-            yield Case("carried", _lost(trace, before, turn, exchange), turn, exchange.n, before.n)
+            yield Case(
+                "carried", _lost(history, before, turn, exchange), turn, exchange.n, before.n
+            )
     for session in last:
         yield from _stays(trace, session, turns, away_s)
     yield from _foreign_names(trace)
@@ -79,11 +86,15 @@ def _is_used(turn: Turn, exchange: Exchange) -> bool:
     return bool(said) and any(said in squeeze(sending.request.text) for sending in turn.endings)
 
 
-def _lost(trace: Trace, before: Exchange, turn: Turn, exchange: Exchange) -> Iterator[Finding]:
+def _lost(history: History, before: Exchange, turn: Turn, exchange: Exchange) -> Iterator[Finding]:
     """Yield what a moved request lacks that the one before had."""
     events, moved = (before.n, exchange.n), f"{exchange.called.key} goes to another provider"
     cause = Cause(subject=exchange.called.provider)
     users = "\n".join(m.text for m in exchange.node.messages if side(m) != "assistant")
+    rules, now = (system_text(e, history.values).strip() for e in (before, exchange))
+    if rules and not now and lost_parts(rules, users):
+        text = f"{moved} and lacks the system text that {before.called.key} had"
+        yield Finding("provider_change.system", text, events, cause=cause)
     if turn.delivery and turn.delivery.n < before.n and is_asked(turn.text):
         words = squeeze(users)
         if lost_parts(turn.text, users) and not begins_or_ends(squeeze(turn.text), words):
@@ -97,7 +108,7 @@ def _lost(trace: Trace, before: Exchange, turn: Turn, exchange: Exchange) -> Ite
         past.append(squeeze(before.reply.text))
     words = "".join(words_of(exchange.node))
     is_begun_anew = not any(begins_or_ends(text, words) for text in past)
-    if len(past) >= PAST_LEAST and is_begun_anew and not has_no_memory(trace, exchange):
+    if len(past) >= PAST_LEAST and is_begun_anew and not has_no_memory(history.trace, exchange):
         text = f"{moved} and has nothing of what was said before: {before.called.key} had it"
         yield Finding("provider_change.past", text, events, cause=cause)
 

@@ -11,6 +11,7 @@ from harness.core.values.messages import Message, assistant, user
 from tests.checks.histories import Story, codes, use
 
 SAID = "Pay the rent of 950, please."
+RULES = "Never pay more than was agreed."
 PAST = [user("My landlady is called Adelheid."), assistant("I shall remember that.")]
 
 
@@ -33,6 +34,27 @@ def test_the_newest_message_that_stays_behind_is_lost() -> None:
 def test_a_conversation_that_begins_anew_has_no_past() -> None:
     story = _moved([user(SAID)]).final()
     assert codes(provider_change(story.end())) == ["provider_change.past"]
+
+
+@pytest.mark.parametrize(
+    ("told", "wanted"),
+    [
+        ({"system": RULES}, []),
+        ({"system": "Be brief."}, []),
+        ({"messages": [user(f"{RULES}\n{PAST[0].text}"), PAST[1], user(SAID)]}, []),
+        ({}, ["provider_change.system"]),
+    ],
+    ids=["there", "its own", "in a message", "lost"],
+)
+def test_the_system_text_goes_along(told: dict[str, Any], wanted: list[str]) -> None:
+    story = Story()
+    own = {"system": story.history.value(RULES)}
+    story.turn(PAST[0].text).reply(PAST[1].text, request=own).final().turn(SAID)
+    story.fail(529, request=own)
+    story.provider = "openai-chat"
+    named = {name: story.history.value(text) for name, text in told.items() if name == "system"}
+    story.reply("Paid.", request=named, messages=told.get("messages"))
+    assert codes(provider_change(story.final().end())) == wanted
 
 
 @pytest.mark.parametrize(

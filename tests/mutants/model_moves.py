@@ -330,6 +330,30 @@ def moves_without_the_newest_message(brief: Brief) -> None:
     MovesWithoutTheNewestMessage(brief).run()
 
 
+class MovesWithoutTheSystemText(FallbackAgent):
+    """Takes the messages alone along."""
+
+    def chat_request(self, request: Row) -> Row:
+        """All but the system text."""
+        made = super().chat_request(request)
+        return {**made, "messages": made["messages"][1:]}
+
+
+@mutant(
+    breaks="model",
+    statement="The system text stays behind when a conversation moves",
+    scenario="second-provider-in-mid-turn",
+    killed_by="provider_change.system",
+    look_alike=fallback.agent,
+)
+def moves_without_the_system_text(brief: Brief) -> None:
+    """The second provider is asked without the system text.
+
+    The careful agent with a second provider, and that.
+    """
+    MovesWithoutTheSystemText(brief).run()
+
+
 class MovesWithoutTheResults(FallbackAgent):
     """Carries words alone to the second provider."""
 
