@@ -21,6 +21,7 @@ from harness.checks.evidence.cut_results import (
     is_part_kept,
     lack_of,
     miscounted,
+    read_otherwise,
     stands_for,
 )
 from harness.checks.evidence.declarations import excused_by, needs
@@ -63,11 +64,7 @@ from harness.core.history.events import Effected
 from harness.core.history.exchanges import Ask, Execution
 from harness.core.history.history import History
 from harness.core.history.trace import Trace, Turn
-from harness.core.values.carried_text import (
-    Spelt,
-    is_asked,
-    lost_parts,
-)
+from harness.core.values.carried_text import Spelt, is_asked, lost_parts
 from harness.core.values.messages import Opaque, ToolResult, canonical
 from harness.core.values.patterns import patterns_of, without_all
 from harness.core.values.verdict import Cause, Finding
@@ -254,10 +251,10 @@ def _clipped(result: _Result, is_kept: bool) -> _Told | None:
 
 
 def _cleared(result: _Result) -> _Told | None:
-    made = result.trace.exchanges
-    at = bisect_left(made, result.ask.sent_n, key=lambda exchange: exchange.n)
-    if not any(first.too_large for first in made[at : at + 1]):
-        return None
+    if (otherwise := read_otherwise(result.trace, result.ask, result.said)) and (
+        told := _as_error(result._replace(sent=otherwise), is_read=False)
+    ):
+        return told
     read, note = cleared_unread(result.trace, result.ask, result.said) or (None, result.sent)
     lost = [*lost_parts(result.said, Spelt(note.text))]
     if read is None or is_part_kept(result.texts, note.text, lost):

@@ -7,6 +7,7 @@ there beside it is read in the agent's favour.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from unicodedata import normalize
 
@@ -155,12 +156,39 @@ def _names_a_way(trace: Trace, ask: Ask, words: str) -> bool:
     return bool(_WAY.search(words)) or any(name in words for name in offered)
 
 
+def read_otherwise(trace: Trace, ask: Ask, said: str) -> ToolResult | None:
+    """What stands for a text in the first request that a model answers, where the one that held it
+    first was refused for its size. None for a cut that says so, or after a kill between."""
+    made, where = trace.exchanges, ask.exchange.called
+    at = _refused_at(trace, ask)
+    if at is None:
+        return None
+    turn = where.session, where.turn
+    later = (e for e in made[at:] if (e.called.session, e.called.turn) == turn)
+    read = next((e for e in later if e.purpose == "main" and e.reply and not e.too_large), None)
+    if read is None or any(ask.sent_n < n < read.n for n in trace.kills):
+        return None
+    held = (result for message in read.node.messages for result in message.tool_results)
+    found = next((result for result in held if result.id == ask.use.id), None)
+    if found is None or not lost_parts(said, Spelt(found.text)) or is_announced(said, found.text):
+        return None
+    return found
+
+
+def _refused_at(trace: Trace, ask: Ask) -> int | None:
+    """The place of the request that holds a result first, if it was refused for its size."""
+    at = bisect_left(trace.exchanges, ask.sent_n, key=lambda exchange: exchange.n)
+    return at if any(first.too_large for first in trace.exchanges[at : at + 1]) else None
+
+
 def cleared_unread(trace: Trace, ask: Ask, said: str) -> tuple[Exchange, ToolResult] | None:
     """Return the request from which a text is cleared that no model has read, and what is there.
 
     The first request with it was refused for its size. The next one that is answered has a note in
     its place, although there was room. So the model asks again, or goes on without it.
     """
+    if _refused_at(trace, ask) is None:
+        return None
     session, turn = ask.exchange.called.session, ask.exchange.called.turn
     made = [e for e in trace.exchanges if e.called.session == session]
     asked = [e for e in made if e.n >= ask.sent_n and e.called.turn == turn]

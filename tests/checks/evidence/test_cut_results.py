@@ -119,3 +119,25 @@ def test_a_notice_counts_what_is_left_out(notice: str, words: str) -> None:
     told = miscounted(said, f"{said[:200]}\n{notice}")
     assert told.startswith(f"says that {words} are left out") if words else not told
     assert miscounted(f"{said}\n{notice}", f"{said[:200]}\n{notice}") == ""  # the tool's own words
+
+
+@pytest.mark.parametrize(
+    ("told", "too_large", "killed", "rules"),
+    [
+        ("Its outcome is unknown.", True, False, ["result_carried.failed"]),
+        ("Its outcome is unknown.", True, True, []),
+        ("Its outcome is unknown.", False, False, []),
+        ("(The result is left out: it is too long.)", True, False, []),
+        (PAGE, True, False, []),
+    ],
+)
+def test_what_no_model_has_read_is_no_error_later(
+    told: str, too_large: bool, killed: bool, rules: list[str]
+) -> None:
+    story = Story().turn("go").reply(use("list")).tool(PAGE)
+    story.fail(400 if too_large else 529, too_large=too_large)
+    at = next(n for n, message in enumerate(story.live) if message.tool_results)
+    (sent,) = story.live[at].tool_results
+    story.live[at] = results(ToolResult(sent.id, told, is_error=True))
+    story = story.killed() if killed else story
+    assert codes(result_carried(story.reply("done").final().end())) == rules
