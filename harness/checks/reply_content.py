@@ -250,15 +250,15 @@ def _doubled(reply: _Reply) -> _Broken | None:
     *earlier, last = reply.main
     failed = [e for e in earlier if not e.succeeded and not goes_on(last, e)]
     begun = [e for e in failed if begins_in(Spelt(reply.text(e)).plain, before)]
-    if begun:
-        streams = "a broken stream" if len(begun) == 1 else f"{len(begun)} broken streams"
-        return _Broken("sewn", f"the beginning of {streams} before the answer", begun[0].n)
-    good = (reply.text(e) for e in reply.main if e.succeeded)
-    known = sum(Spelt(text).plain.count(said) for text in (*good, reply.turn.text))
+    heard = (reply.text(e) for e in reply.main if e.succeeded or e in begun)
+    known = sum(Spelt(text).plain.count(said) for text in (*heard, reply.turn.text))
     times = ending.count(said)
     if times > max(known, 1) and (len(said) >= DOUBLED or ending == said * times):
         return _Broken("doubled", f"the answer {times} times")
-    return None
+    if not begun:
+        return None
+    streams = "a broken stream" if len(begun) == 1 else f"{len(begun)} broken streams"
+    return _Broken("sewn", f"the beginning of {streams} before the answer", begun[0].n)
 
 
 def _continuation(reply: _Reply) -> _Broken | None:

@@ -278,7 +278,12 @@ def test_an_answer_is_escaped_for_a_page_only(said: str, sent: str, rules: list[
 
 def test_broken_streams_are_not_sewn_together() -> None:
     broken: dict[str, Any] = {"outcome": "error", "complete": False, "stop": None}
-    for text, rules in ((f"Take five hu{LONG}", ["sewn"]), (LONG, []), (f"Hm. {LONG}", [])):
+    for text, rules in (
+        (f"Take five hu{LONG}", ["sewn"]),
+        (LONG, []),
+        (f"Hm. {LONG}", []),
+        (f"{LONG}{LONG}", ["doubled"]),
+    ):
         story = Story().turn("go").reply("Take **five hundred", **broken)
         del story.live[-1]
         assert _rules(story.reply(LONG).final(text)) == rules
