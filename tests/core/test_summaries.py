@@ -133,3 +133,28 @@ def test_an_answer_that_is_used_beside_the_whole_conversation_is_no_summary() ->
     assert [e.purpose for e in played.history.trace.exchanges] == ["main", "aux", "main", "main"]
     assert not played.history.trace.compactions
     assert "inbound_exactly_once.lost" not in _defects(played)
+
+
+@pytest.mark.parametrize(("behind", "wanted"), [(True, "main"), (False, "compact")])
+def test_a_message_behind_a_summary_that_keeps_its_prompt_asks_for_none(
+    behind: bool, wanted: str
+) -> None:
+    """The agent merges the two, as APIs wish whose roles alternate."""
+
+    def agent(brief: Any) -> None:
+        client, told = brief.anthropic(), ""
+
+        def ask(*texts: str) -> str:
+            content: Any = [{"type": "text", "text": text} for text in texts]
+            said: Any = [{"role": "user", "content": content}]
+            made = client.messages.create(model="any", max_tokens=99, messages=said)
+            return str(made.content[0].text)
+
+        for n, message in enumerate(brief.inbox()):
+            if n == 1:
+                told = f"Summarise: {ask('Summarise: Good morning.')}"
+            parts = [part for part in (told, message.text) if part]
+            brief.send(ask(*(parts if behind else parts[::-1])), in_reply_to=message.id)
+
+    played = run(TALK, agent, profile=Profile(purposes={"Summarise": "compact"}))
+    assert [e.called.purpose for e in played.history.trace.exchanges][2] == wanted

@@ -41,6 +41,7 @@ from harness.core.values.messages import (
     Json,
     Message,
     Opaque,
+    Text,
     ToolUse,
     digest,
     is_in_body,
@@ -130,6 +131,7 @@ class ModelSeam:
         self._headers = RequestHeaders(wire.headers)
         self._settings: dict[tuple[str, str], tuple[object, str]] = {}
         self._summaries: dict[str, None] = {}  # a set has another order in each process
+        self._shortened = set[str]()  # sessions that have asked for a summary
         self._said: dict[str, Sequence[Message]] = {"main": stored}  # the seeded session
         self._purposes = tuple((pattern_of(p), name) for p, name in scenario.purposes.items())
         self.endless = ""
@@ -199,8 +201,10 @@ class ModelSeam:
         after = self._last_key.get(lane, "") if reading.keep else ""
         key = self._last_key[lane] = f"{session}/model#{n}"
         request = self._request(lane, reading, after, received)
-        purpose = self._purpose(stated or reading.purpose, reading)
+        purpose = self._purpose(stated or reading.purpose, reading, session)
         turn = past.turn(session)
+        if purpose == "compact":
+            self._shortened.add(session)
         if purpose == "main":
             if past.waiting(session):
                 turn, took = reached(self.history, session, reading, self._said.get(session, ()))
@@ -247,12 +251,21 @@ class ModelSeam:
             seen = self._named[slot] = (value, name)
         return seen[1]
 
-    def _purpose(self, stated: str, reading: Reading) -> Purpose:
+    def _newest(self, reading: Reading, session: str) -> str:
+        """The user's newest words. After a summary, the turn's own message may stand in one message
+        with others: what stands before it asks for nothing."""
+        newest = next((m for m in reversed(reading.messages) if m.role == "user"), Message("user"))
+        *before, last = [b.text for b in newest.blocks if isinstance(b, Text)] or [""]
+        past = self.history.past
+        own = past.inbounds.get((session, past.open_inbound(session)), {}).get("text")
+        return last if before and last == own and session in self._shortened else newest.text
+
+    def _purpose(self, stated: str, reading: Reading, session: str) -> Purpose:
         if stated in ("main", "compact", "aux"):
             return cast(Purpose, stated)
         if not self._purposes:
             return "main"
-        said = next((m.text for m in reversed(reading.messages) if m.role == "user"), "")
+        said = self._newest(reading, session)
         # A summary that says what was asked for it asks for nothing where the agent sends it on. A
         # request may begin with the same words.
         for echo in filter(None, self._summaries):
