@@ -7,6 +7,7 @@ their lists, so two lists are equal if their last nodes are the same object.
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import TypeAlias
@@ -226,8 +227,10 @@ def first_seen(trace: Trace) -> Iterator[tuple[Exchange, tuple[Node, ...]]]:
 
 
 def same_text(stored: str, said: str) -> bool:
-    """Whether two texts are equal, or one contains the other, without regard to white space."""
+    """Whether two texts are equal, or one contains the other, without regard to white space. What
+    was said may have its signs written for HTML, as for a chat program, and be stored plain."""
     a, forms = squeeze(stored), {squeeze(said), squeeze(with_marks(said))}
+    forms |= {squeeze(html.unescape(said))} if "&" in said else set()
     return any(a in b or b in a for b in forms if a and b)
 
 

@@ -8,6 +8,7 @@ from harness.checks.append_only import append_only_prefix
 from harness.checks.evidence.stored_messages import written_by_another
 from harness.checks.message_delivery import outbound_once
 from harness.checks.request_form import role_alternation
+from harness.checks.stored_session import reload_equivalence
 from harness.core.values.calls import StoreRequest
 from harness.core.values.messages import assistant, user
 from tests.checks.histories import Story, codes, use
@@ -71,3 +72,18 @@ def test_the_kill_before_no_reply_and_the_request_before_a_second_one_are_named(
     assert left.message.endswith(": a kill ended turn 1 of main, and no start takes it up")
     (again,) = outbound_once(Story().turn("one").reply("1").final().reply("2").final("2").end())
     assert again.message.endswith("with different texts: main/model#2 works on it again")
+
+
+@pytest.mark.parametrize(
+    ("sent", "found"),
+    [
+        ("a &lt; b &amp; c", []),
+        ("a &lt; c &amp; b", ["reload_equivalence.lost_reply"]),
+    ],
+)
+def test_a_reply_that_is_stored_plain_may_be_sent_with_its_signs_written_for_html(
+    sent: str, found: list[str]
+) -> None:
+    story = Story(stores=False).turn("one").row(user("one"), labels=["m1"]).reply("a < b & c")
+    story.row(assistant("a < b & c"))
+    assert codes(reload_equivalence(story.final(sent).end())) == found
