@@ -279,7 +279,7 @@ def run(history: History) -> Iterator[Finding]:
     ended = history.trace.ended
     if ended is None or ended.how in _STOPPED_BY_US:
         return
-    if not history.trace.exchanges:
+    if not (history.trace.exchanges or unmet_faults.all_stopped(history.trace)):
         text, events = _why_nothing(history.trace), (*_refusals(history.trace), ended.n)
         yield Finding("run.nothing_intercepted", text, events)
     wanting = (

@@ -253,6 +253,12 @@ def test_the_seed_may_be_copied_before_the_message_is_written(seeded: int, is_fo
     assert bool(told(story.end())) is is_found
 
 
+def test_the_notice_of_a_stopped_turn_stands_behind_its_message_and_not_behind_the_seed() -> None:
+    story = Story(stores=False, settings={"own_store": True, "seeded": 1}).turn("one").cancel()
+    story.row(user("one"), assistant("Stopped.")).final("Stopped.", "cancelled")
+    assert not told(story.end())
+
+
 def test_a_seed_with_the_words_of_the_first_message_may_be_copied_alone() -> None:
     story = Story(stores=False, settings={"own_store": True, "seeded": 2})
     story.live += (seed := [user("one"), assistant("1")])

@@ -28,6 +28,14 @@ def test_a_run_without_a_call_of_the_model_proves_nothing() -> None:
     assert (finding.code, finding.events) == ("run.nothing_intercepted", (story.last,))
 
 
+@pytest.mark.parametrize(("status", "is_found"), [("cancelled", False), ("ok", True)])
+def test_an_agent_whose_turns_are_all_stopped_has_nothing_to_ask(
+    status: str, is_found: bool
+) -> None:
+    story = Story().turn("go").cancel().final("I have stopped.", status)
+    assert ("run.nothing_intercepted" in codes(run(story.end()))) is is_found
+
+
 @pytest.mark.parametrize("how", ["crashed", "hung"])
 def test_a_target_that_calls_elsewhere_and_breaks_is_told_both(how: str) -> None:
     history = Story().turn("go").end(how)

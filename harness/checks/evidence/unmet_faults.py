@@ -107,3 +107,10 @@ def unoffered(trace: Trace) -> str:
     offered, tools = trace.offered, trace.settings.get("tools", {})
     lacks = [name for name in tools if not any(other.endswith(name) for other in offered)]
     return f"; no request offers {' or '.join(lacks)}" if lacks and offered else ""
+
+
+def all_stopped(trace: Trace) -> bool:
+    """Whether the user stopped each turn before its first request, and the agent says so."""
+    turns = trace.turns.values()
+    told = (t.cancelled_n and any(claimed(s) == "cancelled" for s in t.endings) for t in turns)
+    return bool(turns) and all(told)

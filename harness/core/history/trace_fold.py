@@ -122,7 +122,9 @@ class _Reader:
             said, most = with_marks(trace.deliveries[0].inbound.text), trace.settings.get("seeded")
             rows = [trace.messages.get(row.digest, Message("user")) for row in event.added]
             new = [n for n, m in enumerate(rows) if m.role == "user" and said in with_marks(m.text)]
-            new = new if trace.exchanges else [n for n in new if n == len(rows) - 1]  # unanswered
+            # Without a request nothing answers it, unless the user stopped the turn before one.
+            has_words = trace.exchanges or any(t.cancelled_n for t in trace.turns.values())
+            new = new if has_words else [n for n in new if n == len(rows) - 1]
             taken = min(fitting(rows, most or 0), new[-1] if new else len(rows)) if said else 0
         if taken:
             n = trace.starts[0].n
