@@ -19,7 +19,7 @@ def test_a_database_is_told_by_its_first_bytes(tmp_path: Path) -> None:
     db.close()
     recording = read_any_recording(tmp_path / "notes.txt")
     assert (recording.format, len(recording.transcripts)) == ("hermes", 1)
-    with pytest.raises(InputError, match="binary data"):
+    with pytest.raises(InputError, match="read from its file, not from bytes"):
         read_any_recording(tmp_path / "notes.txt", "claude_code")
 
 

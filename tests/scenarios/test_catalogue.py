@@ -63,13 +63,13 @@ def test_a_scenario_is_short_told_and_sourced(path: Path) -> None:
 
 @pytest.mark.parametrize("path", find_scenarios([SCENARIOS, PROBES]), ids=lambda path: path.stem)
 def test_a_call_fits_the_offer_or_says_that_it_does_not(path: Path) -> None:
-    """`task` is the tool with which an agent starts others: an agent's own one."""
+    """With `task` an agent starts others, by `final_answer` it ends a turn: these are its own."""
     for scenario in runs_of(path):
         offer = [ToolSpec(name, "", tool.input_schema) for name, tool in scenario.tools.items()]
         turns = scenario.script if isinstance(scenario.script, tuple) else ()
         for turn in turns:
             uses = [b for b in model_reply(turn, Draws(0), "").blocks if isinstance(b, ToolUse)]
-            found = [misfit(use, offer) for use in uses if use.name != "task"]
+            found = [misfit(use, offer) for use in uses if use.name not in ("task", "final_answer")]
             assert turn.unoffered == any(found), (scenario.run_name, found)
 
 

@@ -110,7 +110,7 @@ def test_an_unknown_reader_is_an_error(tmp_path: Path, spec: str) -> None:
 
 
 def test_our_readers_are_recognised_by_their_signature() -> None:
-    ours = "claude_code hermes json_files json_table jsonl postgres sqlite"
+    ours = "claude_code database hermes json_files json_table jsonl postgres sqlite"
     assert sorted(readers()) == ours.split()
 
 
