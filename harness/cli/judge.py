@@ -83,11 +83,11 @@ def command(
     from harness.verdicts.command_events import CommandStarted
 
     check_names(kind, check)
-    found = _chosen(paths, mine, since)
+    begin_s = begin_of(since) if since is not None else None
+    found = _chosen(paths, mine, begin_s)
     if minutes and not follow:
         raise InputError("only with --follow", "--minutes")
-    since_s = begin_of(since) if since is not None and resume is None else None
-    asked = _asked(kind, check, profile_name, fail_on, expect, since_s)
+    asked = _asked(kind, check, profile_name, fail_on, expect, begin_s if resume is None else None)
     if follow:
         return _follow(found, asked, minutes, tells_all=since is not None, as_json=as_json)
     does = options.worker_engine(engine, jobs, _file_count(found))
@@ -181,22 +181,21 @@ def _journal(folder: Path, held: ExitStack) -> JudgeJournal:
 
 
 def _chosen(
-    paths: tuple[Path, ...], mine: bool, since: str | None
+    paths: tuple[Path, ...], mine: bool, begin_s: float | None
 ) -> Callable[[], Iterator[FoundFile]]:
     """Return what yields the files: those that the user named, with `mine` those of his agents."""
-    from harness.cli.judge_sessions import begin_of, own_folders, shown_time
+    from harness.cli.judge_sessions import own_folders, shown_time
     from harness.cli.judge_task import files
 
-    begin = begin_of(since) if since is not None else None
     if mine:
         own = own_folders()
         terminal.note("; ".join(f"{program}: {folder}" for folder, program in own.items()))
         paths = (*paths, *own)
     if not paths:
         raise click.UsageError("Missing argument 'FILE|DIR...': name one, or set --mine.")
-    if begin is not None:
-        terminal.note(f"files that changed since {shown_time(begin)}")
-    return partial(files, paths, begin)
+    if begin_s is not None:
+        terminal.note(f"files that changed since {shown_time(begin_s)}")
+    return partial(files, paths, begin_s)
 
 
 def _all_files(found: Callable[[], Iterator[FoundFile]]) -> int:
