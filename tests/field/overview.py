@@ -9,6 +9,7 @@ import msgspec
 
 from harness.catalogue import FIELD_PREFIX, FieldFinding
 from tests.field.environments import is_same
+from tests.field.judged import Judged, told_of
 from tests.field.results import CLASSES, Results, Seen
 
 
@@ -24,10 +25,11 @@ class Cell(msgspec.Struct, frozen=True):
 
 
 class Overview(msgspec.Struct, frozen=True):
-    """The results beside the confirmed findings."""
+    """The results beside the confirmed findings and the red runs that were judged by hand."""
 
     results: tuple[Results, ...]
     findings: Mapping[str, FieldFinding]
+    judged: Mapping[str, tuple[Judged, ...]]
 
     @property
     def current(self) -> dict[str, FieldFinding]:
@@ -63,6 +65,10 @@ class Overview(msgspec.Struct, frozen=True):
             if is_same(row.target, result.head.target) and row.shows(check)
         )  # fmt: skip
         return Cell(runs, min(classes, key=CLASSES.index, default=""), confirmed)
+
+    def false(self, result: Results) -> str:
+        """How many of a target's judged red runs are false; "" where none was judged."""
+        return told_of(result.head.target, self.judged)
 
     def changed(self) -> list[tuple[str, Seen]]:
         """The runs that showed something else when they were played again, with their target."""
@@ -100,6 +106,10 @@ def check_of(code: str) -> str:
     return code.partition(".")[0]
 
 
-def overview(results: Sequence[Results], findings: Mapping[str, FieldFinding]) -> Overview:
-    """The results with the findings."""
-    return Overview(tuple(results), findings)
+def overview(
+    results: Sequence[Results],
+    findings: Mapping[str, FieldFinding],
+    judged: Mapping[str, tuple[Judged, ...]],
+) -> Overview:
+    """The results with the findings and the judged runs."""
+    return Overview(tuple(results), findings, judged)

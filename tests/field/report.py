@@ -11,7 +11,7 @@ from typing import Any
 
 from harness.catalogue import field_findings
 from harness.core.values.table_file import package_text
-from tests.field import owners, upstream_reports
+from tests.field import judged, owners, upstream_reports
 from tests.field.environments import ROOT, is_same, options_of, played, targets
 from tests.field.overview import Overview, overview
 from tests.field.playing import CLOSED, SAMPLE_REAL_S
@@ -44,7 +44,7 @@ def comparison(results: Sequence[Results]) -> str:
 
 
 def _filled(name: str, results: Sequence[Results], is_html: bool, **more: Any) -> str:
-    view: Overview = overview(results, field_findings())
+    view: Overview = overview(results, field_findings(), judged.read())
     return template(name, is_html=is_html).render(
         view=view,
         closed=CLOSED,

@@ -9,6 +9,7 @@ from harness.catalogue.field_findings import FieldFinding, field_finding
 from harness.targets.known import known
 from tests.catalogue.test_field_findings import COMPLETE
 from tests.field import owners, report
+from tests.field.judged import Judged
 from tests.field.overview import overview
 from tests.field.results import Seen, read
 from tests.field.test_results import of_codex
@@ -45,7 +46,7 @@ def test_owners_are_told_how_many_findings_there_are(
 
 def test_a_cell_counts_runs_and_is_confirmed_by_a_finding_alone(finding: FieldFinding) -> None:
     found = of_codex(SEEN, CHANGED)
-    bare, told = overview([found], {}), overview([found], {"codex-pays-twice": finding})
+    bare, told = overview([found], {}, {}), overview([found], {"codex-pays-twice": finding}, {})
     assert bare.cell(found, "valid_request").confirmed == ()
     assert told.cell(found, "valid_request").confirmed == ("field/codex-pays-twice",)
     assert told.cell(found, "no_progress_stop").confirmed == ()
@@ -54,9 +55,14 @@ def test_a_cell_counts_runs_and_is_confirmed_by_a_finding_alone(finding: FieldFi
     assert [(target, seen.run) for target, seen in told.changed()] == [("codex", "b")]
 
 
+def test_a_row_says_how_many_judged_runs_are_false() -> None:
+    row = Judged("a", "valid_request.V4", "false", "the result is there")
+    assert overview([found := of_codex(SEEN)], {}, {"codex": (row,)}).false(found) == "1 of 1"
+
+
 def test_a_finding_of_an_older_release_confirms_no_cell(finding: FieldFinding) -> None:
     older = field_finding(f'{COMPLETE.replace("an-agent", "codex")}\nfixed_in = "2"', "x")
-    told = overview([of_codex(SEEN)], {"x": older})
+    told = overview([of_codex(SEEN)], {"x": older}, {})
     assert told.cell(told.results[0], "valid_request").confirmed == ()
     assert (list(told.current), list(told.older)) == ([], ["x"])
 
