@@ -1,8 +1,8 @@
 """What a look at the history said of drawn red runs: true, false or debatable.
 
-Thirty red runs of a target are drawn, and the first cause of each is compared with what happened, not
-with the words of the finding. The rows stand in `docs/field/judged`, a file for each target: the share
-of false ones on the page is counted, not written down.
+Thirty red runs of a target are drawn, and the first cause of each is compared with what happened,
+not with the words of the finding. The rows stand in `docs/field/judged`, a file for each target:
+the share of false ones on the page is counted, not written down.
 """
 
 from __future__ import annotations
