@@ -1,8 +1,8 @@
 """What a look at the history said of drawn red runs: true, false or debatable.
 
-Thirty red runs of a target are drawn, and the first cause of each is compared with what happened,
-not with the words of the finding. The rows stand in `docs/field/judged`, a file for each target:
-the share of false ones on the page is counted, not written down.
+Thirty red runs of a target are drawn. The first cause of each is compared with what happened, not
+with the words of the finding. The rows stand in `docs/field/judged`, a file for each target. The
+share of false ones on the page is counted, not written down.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ JUDGED = ROOT / "docs" / "field" / "judged"
 class Judged(msgspec.Struct, frozen=True):
     """A red run: its first code, the verdict of a person, and what in the history shows it.
 
-    `since` is "mended" where the check no longer says it, "" where the page's run still does.
+    `since` is "repaired" where the check no longer says it, "" where the page's run still does.
     """
 
     run: str
     code: str
     verdict: Literal["true", "false", "debatable"]
     why: str
-    since: Literal["", "mended"] = ""
+    since: Literal["", "repaired"] = ""
 
 
 def read() -> dict[str, tuple[Judged, ...]]:
@@ -43,11 +43,11 @@ def read() -> dict[str, tuple[Judged, ...]]:
 
 
 def told_of(target: str, judged: Mapping[str, tuple[Judged, ...]]) -> str:
-    """The cell of a target: "1 of 30 (1 mended, 2 debatable)"; "" where no run was judged."""
+    """The cell of a target: "1 of 30 (1 repaired, 2 debatable)"; "" where no run was judged."""
     rows = judged.get(target, ())
     false = [row for row in rows if row.verdict == "false"]
     parts = {
-        "mended": sum(row.since == "mended" for row in false),
+        "repaired": sum(row.since == "repaired" for row in false),
         "debatable": sum(row.verdict == "debatable" for row in rows),
     }
     more = ", ".join(f"{count} {word}" for word, count in parts.items() if count)

@@ -13,7 +13,7 @@ from tests.field.judged import Judged, told_of
 
 HEADER = "run\tcode\tverdict\tsince\twhy\n"
 TRUE = Judged("a.yaml", "valid_request.V4", "true", "request 2 has no result")
-FALSE = Judged("b.yaml", "valid_request.V4", "false", "the result is there", "mended")
+FALSE = Judged("b.yaml", "valid_request.V4", "false", "the result is there", "repaired")
 DEBATABLE = Judged("c.yaml", "valid_request.V4", "debatable", "the API takes it")
 
 
@@ -29,8 +29,8 @@ def test_the_kept_rows_are_of_targets_and_say_why() -> None:
     [
         ((), ""),
         ((TRUE,), "0 of 1"),
-        ((TRUE, FALSE), "1 of 2 (1 mended)"),
-        ((TRUE, FALSE, DEBATABLE), "1 of 3 (1 mended, 1 debatable)"),
+        ((TRUE, FALSE), "1 of 2 (1 repaired)"),
+        ((TRUE, FALSE, DEBATABLE), "1 of 3 (1 repaired, 1 debatable)"),
     ],
 )
 def test_a_cell_counts_the_rows(rows: tuple[Judged, ...], cell: str) -> None:
@@ -40,7 +40,7 @@ def test_a_cell_counts_the_rows(rows: tuple[Judged, ...], cell: str) -> None:
 def test_a_file_is_read_by_its_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judged, "JUDGED", tmp_path)
     path = tmp_path / "codex.tsv"
-    path.write_text(HEADER + "b.yaml\tvalid_request.V4\tfalse\tmended\tthe result is there\n")
+    path.write_text(HEADER + "b.yaml\tvalid_request.V4\tfalse\trepaired\tthe result is there\n")
     assert judged.read() == {"codex": (FALSE,)}
     path.write_text(HEADER + "b.yaml\tvalid_request.V4\twrong\t\tthe result is there\n")
     with pytest.raises(InputError, match=r"codex\.tsv:2"):
