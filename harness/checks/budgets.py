@@ -266,7 +266,8 @@ def _waited(last: _Open, event: AnyEvent, most: _Patience, waits: list[_Wait]) -
     An agent that works on one message at a time waits for the answers of other sessions too.
     """
     before, gap_ms = last.event, event.at_ms - last.event.at_ms
-    silent_ms, within_ms = event.at_ms - last.until_ms, _waits_ms(before)
+    within_ms = _waits_ms(before)
+    silent_ms = event.at_ms - last.until_ms - _pause_ms(before, event)
     where = f"turn {before.turn} of {before.session}"
     if before.seam == "tool" and min(gap_ms, within_ms) > most.tool:
         rule, text = "tool", f"{before.key} is waited for {duration(gap_ms / 1000)}"
@@ -277,6 +278,17 @@ def _waited(last: _Open, event: AnyEvent, most: _Patience, waits: list[_Wait]) -
     else:
         return
     yield Finding(f"bounded_wait.{rule}", f"{where}: {text}", (before.n, event.n))
+
+
+_RETRY_MS = 10_000
+"""The SDKs of Anthropic and OpenAI wait up to 8 s before a retry."""
+
+
+def _pause_ms(before: Called | Answered, event: AnyEvent) -> int:
+    """The pause before a retry: a history does not show when an agent gave a silent answer up."""
+    is_retry = isinstance(event, Called) and event.seam == "model"
+    is_silent = isinstance(before, Answered) and before.silent_ms > 0
+    return _RETRY_MS if is_retry and is_silent else 0
 
 
 def _covered_ms(waits: list[_Wait], last: _Open, event: AnyEvent) -> float:

@@ -61,6 +61,14 @@ def test_a_stored_result_is_not_told_as_a_failure(told: str, found: list[str]) -
     assert codes(history_faithful(story.reply("Yes.", messages=sent).final().end())) == found
 
 
+def test_of_two_stored_results_of_one_call_either_is_kept() -> None:
+    call, failed = assistant(use("fetch", id="t1")), ToolResult("t1", "timed out", is_error=True)
+    story = Story().row(call).row(results(failed)).row(results(ToolResult("t1", "of whales")))
+    sent = [call, results(failed), user("Well?")]
+    story = story.turn("Well?").reply("Yes.", messages=sent).final()
+    assert codes(history_faithful(story.end())) == []
+
+
 def test_a_result_behind_a_later_answer_came_too_late() -> None:
     call = assistant(use("fetch", id="t1"))
     story = Story().row(call).row(user("Be quick.")).row(assistant("I am."))

@@ -35,6 +35,19 @@ def refused(story: Story, tokens: int, shape: dict[str, Any]) -> Story:
     return story.reply("half", messages=[user(f"{tokens}")], tokens=tokens, **shape)
 
 
+@pytest.mark.parametrize(
+    ("faults", "found"), [(("sse.json_to_a_stream_request",), []), ((), ["request_fits.again"])]
+)
+def test_a_refusal_in_a_form_that_no_client_reads(
+    faults: tuple[str, ...], found: list[str]
+) -> None:
+    """JSON to a request for a stream: SDKs find no event in it, and so none of its words."""
+    shape = SHAPES[-2] | {"status": 200, "faults": faults}
+    story = refused(Story().turn("go"), 1000, shape)
+    story.reply("x", messages=[user("more words")], tokens=1000)
+    assert codes(request_fits(story.end())) == found
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize(("then", "found"), [(900, []), (1000, ["request_fits.again"])])
 def test_the_next_request_is_smaller(shape: dict[str, Any], then: int, found: list[str]) -> None:

@@ -26,6 +26,12 @@ def test_whoever_gives_it_up_in_time_has_not_waited() -> None:
     assert not list(bounded_wait(run.end()))
 
 
+def test_the_pause_before_a_retry_is_no_part_of_the_silence() -> None:
+    for waited_s, found in ((186, []), (195, ["bounded_wait.answer"])):
+        run = Sessions().take().model(**PINGS).wait(waited_s).model().say()
+        assert codes(bounded_wait(run.end())) == found
+
+
 def test_a_long_answer_that_says_something_is_no_silence() -> None:
     steps = (Sent(1, 9), Wait(3600000), Sent(240, 9))
     run = Sessions().take().model(steps=steps, silent_ms=15_000).wait(3600).say()

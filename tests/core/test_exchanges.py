@@ -12,7 +12,6 @@ from harness.core.history.exchanges import (
     Execution,
     Node,
     grow,
-    offered_schemas,
     root,
 )
 from harness.core.values.calls import ModelRequest, ToolRequest
@@ -178,13 +177,6 @@ def test_an_older_result_of_another_tool_is_not_that_of_a_call_with_its_id() -> 
     sent = [assistant(ToolUse("old", "ping", {})), results(ToolResult("old", "found"))]
     asked.see_results(_exchange(2), _nodes(*sent))
     assert ask.sent is None
-
-
-def test_an_offer_of_another_shape_has_no_schema() -> None:
-    """Histories come from elsewhere too, and a damaged one is judged by what it still holds."""
-    tools = [{"name": "a", "input_schema": {"type": "object"}}, {"name": "b", "input_schema": 3}]
-    assert offered_schemas([*tools, {"name": ["c"]}, 4]) == {"a": {"type": "object"}, "b": {}}
-    assert offered_schemas({"name": "a"}) == {}
 
 
 @pytest.mark.parametrize("id", ["new", "own"])

@@ -8,6 +8,7 @@ import pytest
 
 from harness.core.history.events import StoredRow
 from harness.core.history.history import History
+from harness.core.history.trace_fold import offered_schemas
 from harness.core.values.calls import InboxRequest, OutboxRequest, StoreRequest
 from harness.core.values.messages import assistant, user
 
@@ -105,3 +106,10 @@ def test_what_a_kill_took_back_has_one_turn_and_its_newest_offer() -> None:
     ]
     second = turns["main", 2]
     assert [d.inbound.id for d in second.came] == ["m3"]
+
+
+def test_an_offer_of_another_shape_has_no_schema() -> None:
+    """Histories come from elsewhere too, and a damaged one is judged by what it still holds."""
+    tools = [{"name": "a", "input_schema": {"type": "object"}}, {"name": "b", "input_schema": 3}]
+    assert offered_schemas([*tools, {"name": ["c"]}, 4]) == {"a": {"type": "object"}, "b": {}}
+    assert offered_schemas({"name": "a"}) == {}

@@ -268,7 +268,9 @@ def _past(trace: Trace, change: Change) -> Iterator[Said]:
         # What an agent writes for a tool that said nothing is the agent's own.
         told = (r for r in message.tool_results if not is_renamed or r.id in asked)
         for result in (r for r in told if r.id not in silent):
-            if _is_stored(result, stored.get(result.id, ())):
+            # A model may give a call an id of the seed, whose own call never had a result.
+            known = [ran[result.id]] if result.id in ran.keys() & calls.keys() else []
+            if _is_stored(result, [*stored.get(result.id, ()), *known]):
                 yield Said("rest", result.text, ran.get(result.id, ""))
     last = change.before.reply.text if change.before.reply else ""
     turn = trace.turns[session, change.before.called.turn]

@@ -197,10 +197,15 @@ class Exchange(Crossing, eq=False):
         return broken and self.is_bent_by("transport")
 
     @property
+    def _is_unseen(self) -> bool:
+        """Whether no client reads words of a failed answer: JSON where events were asked for."""
+        return self.status is None or (self.status == 200 and self.is_bent_by("sse"))
+
+    @property
     def too_large(self) -> bool:
         """Whether the answer refuses the request for its size, in any form."""
         a = self.answered
-        if a is None or (a.outcome != "ok" and a.status is None and a.faults) or self.is_unreadable:
+        if a is None or (a.outcome != "ok" and a.faults and self._is_unseen) or self.is_unreadable:
             return False  # nothing was received
         # A fault may answer 529 in place of the refusal.
         named = a.error in SIZE_RULES and (a.status == 200 or not self.transient)
@@ -391,10 +396,3 @@ def answer_text(answered: Answered) -> str:
     if content is None:
         return ""
     return content if isinstance(content, str) else canonical(content)
-
-
-def offered_schemas(value: Json) -> dict[str, dict[str, Json]]:
-    """The input schemas by name in a value that a request offers; of another value none."""
-    tools = value if isinstance(value, (list, tuple)) else ()
-    named = ((t.get("name"), t.get("input_schema")) for t in tools if isinstance(t, dict))
-    return {n: s if isinstance(s, dict) else {} for n, s in named if isinstance(n, str)}

@@ -31,7 +31,6 @@ from harness.core.history.exchanges import (
     Question,
     Sending,
     grow,
-    offered_schemas,
     root,
 )
 from harness.core.history.open_compactions import OpenCompactions
@@ -45,7 +44,7 @@ from harness.core.values.calls import (
     StoreRequest,
     ToolRequest,
 )
-from harness.core.values.messages import Message, fitting, with_marks
+from harness.core.values.messages import Json, Message, fitting, with_marks
 from harness.core.values.plans import Wait
 from harness.core.values.tool_names import ToolNames
 
@@ -357,3 +356,10 @@ class _Reader:
     def _settle(turn: Turn, n: int, by: str) -> None:
         if not turn.settled_n:
             turn.settled_n, turn.settled_by = n, by
+
+
+def offered_schemas(value: Json) -> dict[str, dict[str, Json]]:
+    """The input schemas by name in a value that a request offers; of another value none."""
+    tools = value if isinstance(value, (list, tuple)) else ()
+    named = ((t.get("name"), t.get("input_schema")) for t in tools if isinstance(t, dict))
+    return {n: s if isinstance(s, dict) else {} for n, s in named if isinstance(n, str)}
