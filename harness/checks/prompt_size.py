@@ -339,10 +339,11 @@ def _unusable(compaction: Compaction) -> Iterator[Finding]:
     said = last.reply.text.strip()
     is_error = wrong(last) == "synthetic"
     is_bad = is_error or last.stop in TRUNCATED_STOPS | FINAL_STOPS
-    # An older summary that stays may begin with the same words.
+    # An older summary that stays may begin with the same words, and so may the past that it is of.
     known = {m.text for m in compaction.before.node.messages} if compaction.before else set()
     new = (m.text for m in after.node.messages if m.text not in known)
-    if said and is_bad and any(said in text for text in new):
+    is_old = any(said in text for text in last.texts)
+    if said and is_bad and not is_old and any(said in text for text in new):
         how = "is an error message that counts no token" if is_error else failure_words(last)
         text = f"the summary at event {compaction.n} {how}, and is used"
         yield Finding("compaction_progress.unusable", text, (last.n, after.n))

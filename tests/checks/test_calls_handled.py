@@ -239,6 +239,14 @@ def test_a_call_that_began_twice_is_not_misread_with_either_input() -> None:
         assert codes(calls_handled(story.final().end()))[:1] == found
 
 
+def test_a_call_whose_block_began_twice_may_stand_there_without_its_input() -> None:
+    for faults, found in ((("sse.block_start_twice",), []), ((), MISREAD)):
+        story = Story().turn("go").reply(ONE, use("write", {"path": "b"}, id="t2"), faults=faults)
+        held = assistant(ONE, use("write", {}, id="t2"))
+        story = story.tool("written").reply("done", messages=[user("go"), held])
+        assert codes(calls_handled(story.final().end()))[:1] == found
+
+
 def test_words_of_the_stored_session_are_no_part_of_an_answer() -> None:
     """The answer is left out as a whole and asked for again; its words stood there before it."""
     said = assistant(Text("I will look for it at once."))

@@ -129,6 +129,17 @@ def test_an_older_summary_may_begin_as_one_that_was_cut_off() -> None:
     assert codes(compaction_progress(story.final().end())) == []
 
 
+def test_an_excerpt_of_the_past_may_have_the_words_of_a_refused_summary() -> None:
+    """The model has begun an earlier answer with the same words."""
+    past = [user("Who came?"), assistant("First, you")]
+    story = Story().turn("go").fail(400, tokens=100, messages=[*past, user("go")])
+    story.reply(
+        "First, you", purpose="compact", stop="refusal", messages=[user("Who came? First, you")]
+    )
+    story.reply("x", messages=[user("(excerpt) ... came? First, you"), user("go")], tokens=10)
+    assert codes(compaction_progress(story.final().end())) == []
+
+
 def test_a_whole_summary_is_used() -> None:
     assert _summary_used("Summary: Four people") == []
 

@@ -35,7 +35,7 @@ SDK = {"anthropic": "anthropic", "openai-chat": "openai", "openai-responses": "o
 CALL: Json = {"path": "/a/b", "size": 12345, "lines": ["x", "y"], "note": "wörld and more"}
 SAYS = Turn(
     blocks=(
-        {"type": "text", "text": "Hello, wörld"},
+        {"type": "text", "text": "Hello, wörld 😀"},
         {"type": "tool_use", "id": "toolu_1", "name": "write", "input": CALL},
     ),
     times="forever",

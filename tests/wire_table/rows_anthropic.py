@@ -80,7 +80,7 @@ STREAMS = (
         "an emoji in two pieces, half a pair each",
         "end_turn: 'ab\\ud83d\\ude00'",
         "sse.surrogate_pair_split",
-        turn=ONE_TEXT,
+        turn=Turn(say="ab\U0001f600", times="forever"),
     ),
 )
 

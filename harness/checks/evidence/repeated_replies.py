@@ -89,9 +89,10 @@ def may_repeat(trace: Trace, turn: Turn, later: Sending) -> bool:
 
 
 def _may_have_forgotten(trace: Trace) -> bool:
-    """Whether the store failed, or was damaged: an older file holds no reply that came after it."""
-    failed = (a for a in trace.answers if a.seam == "store" and a.outcome != "ok")
-    return bool(trace.damages) or any(failed)
+    """Whether the store failed or was damaged: an older copy holds no reply that came after it, or
+    lacks the note that one was delivered."""
+    bent = (a for a in trace.answers if a.seam == "store" and (a.outcome != "ok" or a.faults))
+    return bool(trace.damages) or any(bent)
 
 
 def is_kept_back(trace: Trace, turn: Turn) -> bool:

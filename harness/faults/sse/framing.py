@@ -23,7 +23,8 @@ WIRES = {
     "no_event_names": ("anthropic", "openai-responses"),
 }
 
-EMOJI = "\U0001f600"
+_PAIR = re.compile("[\U00010000-\U0010ffff]")
+"""A character that JSON may escape as two halves."""
 
 _NAME_LINE = re.compile(rb"^event:[^\r\n]*(?:\r\n|\n|\r)", re.MULTILINE)
 
@@ -55,14 +56,16 @@ def character_split(moment: Moment, plan: Plan) -> Plan:
 
 
 def surrogate_pair_split(moment: Moment, plan: Plan) -> Plan:
-    """An emoji after the text comes in two pieces, each one escaped half of a surrogate pair."""
-    high, low = json.dumps(EMOJI).strip('"')[:6], json.dumps(EMOJI).strip('"')[6:]
-    halves = [json.loads(f'"{half}"') for half in (high, low)]
-    return stream.spliced(
-        plan,
-        lambda step: _text_of(step) is not None,
-        lambda step: (step, *(_piece(step, half) for half in halves)),
-    )
+    """A character beyond U+FFFF comes in two pieces, each one escaped half of a surrogate pair."""
+    return stream.spliced(plan, lambda step: _PAIR.search(_text_of(step)) is not None, _in_halves)
+
+
+def _in_halves(step: Step) -> tuple[Step, ...]:
+    text = _text_of(step)
+    pair = _PAIR.search(text)
+    assert pair is not None
+    high, low = (json.loads(f'"{half}"') for half in re.findall(r"\\u\w{4}", json.dumps(pair[0])))
+    return _piece(step, text[: pair.start()] + high), _piece(step, low + text[pair.end() :])
 
 
 def no_event_names(moment: Moment, plan: Plan) -> Plan:
@@ -95,11 +98,11 @@ def _inside_a_character(data: bytes) -> tuple[bytes, bytes]:
     return (data, b"") if place is None else (data[: place + 1], data[place + 1 :])
 
 
-def _text_of(step: Step) -> str | None:
+def _text_of(step: Step) -> str:
     match stream.value(step):
         case {"delta": {"type": "text_delta", "text": str(text)}}:
             return text
-    return None
+    return ""
 
 
 def _piece(step: Step, text: str) -> Send:

@@ -6,7 +6,7 @@ import pytest
 
 from harness.checks.message_delivery import outbound_once
 from harness.core.history.history import History
-from harness.core.values.calls import InboxRequest, OutboxRequest
+from harness.core.values.calls import InboxRequest, ModelRequest, OutboxRequest, StoreRequest
 
 
 def _history(first: str, *later: str, killed: bool) -> History:
@@ -63,6 +63,41 @@ def test_a_reply_to_two_messages_may_be_sent_again_to_each(names: str, found: li
         history.answered(**at)
     history.ended(how="returned")
     assert [f.code for f in outbound_once(history)] == found
+
+
+@pytest.mark.parametrize(
+    ("faults", "found"),
+    [(("persistence.stale_cursor",), []), ((), ["outbound_once.twice"])],
+)
+def test_an_older_copy_of_the_store_may_lack_the_note_of_a_delivery(
+    faults: tuple[str, ...], found: list[str]
+) -> None:
+    """The session had gone on before the kill; the store that opens behind it is an older copy."""
+    history = History()
+    history.started(run="r", scenario="s", world="simulate", seams=("model", "inbox", "outbox"))
+
+    def say(n: int, text: str) -> None:
+        at = {"key": f"main/outbox#{n}", "session": "main", "turn": 1, "seam": "outbox"}
+        history.called(request=OutboxRequest("final", text, "m1", "ok"), **at)
+        history.answered(**at)
+
+    for turn in (1, 2):
+        at = {"key": f"main/inbox#{turn}", "session": "main", "seam": "inbox"}
+        history.called(request=InboxRequest(), **at)
+        delivered = {"id": f"m{turn}", "session": "main", "text": "hi"}
+        history.answered(value=delivered, turn=turn, **at)
+        asked = {"key": f"main/model#{turn}", "session": "main", "turn": turn, "seam": "model"}
+        history.called(request=ModelRequest("m", ()), **asked)
+        history.answered(**asked)
+        if turn == 1:
+            say(1, "Hello.")
+    history.killed(at="main/tool#1")
+    opened = {"key": "main/store#1", "session": "main", "turn": 2, "seam": "store"}
+    history.called(request=StoreRequest("open", access="open"), **opened)
+    history.answered(faults=faults, **opened)
+    say(2, "Again: Hello.")
+    history.ended(how="returned")
+    assert [f.code for f in outbound_once(history) if f.code == "outbound_once.twice"] == found
 
 
 def test_a_duplicate_of_a_message_that_was_answered_after_a_kill_needs_no_answer() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-TEXT = "'Hello, wörld'"
+TEXT = "'Hello, wörld 😀'"
 GIVEN = '{"path":"/a/b","size":12345,"lines":["x","y"],"note":"wörld and more"}'
 WHOLE = f"tool_use: {TEXT}; write({GIVEN})"
 CUT = {

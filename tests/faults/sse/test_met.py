@@ -16,7 +16,7 @@ WHOLE = {wire: ask("", wire=wire).words for wire in ("anthropic", "openai-chat")
     "openai-responses": ask("", wire="openai-responses").words
 }
 WIRES = tuple(WHOLE)
-TEXT = "'Hello, wörld'"
+TEXT = "'Hello, wörld 😀'"
 
 NEUTRAL = {
     "carriage_return_line_ends": WIRES,
@@ -89,7 +89,7 @@ MET = {
     ("delta_before_its_block", "anthropic"): "IndexError: list index out of range",
     ("unknown_block", "anthropic"): WHOLE["anthropic"] + "; hologram",
     ("surrogate_pair_split", "anthropic"): WHOLE["anthropic"].replace(
-        TEXT, "'Hello, wörld\\ud83d\\ude00'"
+        TEXT, "'Hello, wörld \\ud83d\\ude00'"
     ),
     ("no_event_names", "anthropic"): "AssertionError",
     ("no_event_names", "openai-responses"): WHOLE["openai-responses"],

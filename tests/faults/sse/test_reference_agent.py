@@ -21,6 +21,8 @@ WITHOUT_ARGUMENTS = Turn(
     blocks=({"type": "tool_use", "name": "write", "input": {}},), optional=True
 )
 
+SMILES = Turn(say="Done. \U0001f600", times="forever", optional=True)
+
 WIRES = ("anthropic", "openai-chat", "openai-responses", "gemini")
 MET = [
     (kind, wire)
@@ -46,6 +48,8 @@ def _tiers() -> list[ParameterSet]:
 def test_the_reference_agent_survives(kind: str, wire: str, often: str) -> None:
     plain = kind == "sse.stream_to_a_plain_request"
     fields = {"script": (TWO, ANSWER)} if kind in MIXING else {}
+    if kind == "sse.surrogate_pair_split":
+        fields = {"script": (SMILES,)}
     if kind == "sse.arguments_left_empty":
         fields = {"script": (WITHOUT_ARGUMENTS, ANSWER)}
     found = survive(kind, stream=not plain, often=often, fields={"wire": wire, **fields}, when=1)
