@@ -181,7 +181,7 @@ def _failed(change: Change) -> Iterator[Finding]:
         text = f"{after.called.key}: the text of an error stands in place of the summary that "
         text += f"{last.called.key} did not bring: {canonical(abridged(own, SHOWN))}"
         yield Finding("summary_used.error", text, (last.n, after.n))
-    elif _is_wiped(change) and not SAYS_LEFT_OUT.search(own):
+    elif _is_wiped(change) and not SAYS_LEFT_OUT.search(change.own_words):
         text = (
             f"{last.called.key} brought no summary, and {after.called.key} holds nothing of what "
         )
@@ -199,7 +199,8 @@ def _is_wiped(change: Change) -> bool:
     """Whether nothing of two texts or more is left, although half of the request had room for the
     last of them. The user reads no word of it."""
     turn, past = change.compaction.turn, change.past
-    if len(past) < 2 or len(past) > len(change.gone):
+    # The history may call an answer broken which the agent has read to its end.
+    if len(past) < 2 or len(past) > len(change.gone) or change.is_used:
         return False
     if any(s.request.kind == "notice" for s in turn.sendings):
         return False

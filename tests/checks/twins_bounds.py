@@ -103,14 +103,17 @@ def waits(history: History, idle_s: float, tool_s: float, retry_after_s: float) 
             explained = max(_explained(e, tool_s, retry_after_s) for e in events[:place])
             before = events[place - 1]
             gap, silent = event.at_ms - before.at_ms, event.at_ms - explained
+            if isinstance(before, Answered) and before.silent_ms and isinstance(event, Called):
+                silent -= 10_000 if event.seam == "model" else 0
             within = sum(_waits(before))
             if before.seam == "tool" and min(gap, within) > tool_s * 1000:
                 found.add(("tool", event.n))
             elif silent > idle_s * 1000:
                 is_answer = before.seam == "model" and gap <= within + idle_s * 1000
                 seen = [e for e in _calls(history) if e.n < event.n or place == len(events)]
+                due = {ms for e in seen for ms in range(e.at_ms, e.at_ms + sum(_sleeps(e)))}
                 seen = [e for e in seen if roots.get(e.n, root)[0] != root[0]]
-                due = {ms for e in seen for ms in range(e.at_ms, e.at_ms + sum(_waits(e)))}
+                due |= {ms for e in seen for ms in range(e.at_ms, e.at_ms + sum(_waits(e)))}
                 covered = sum(explained <= ms < event.at_ms for ms in due)
                 if is_answer or silent - covered > idle_s * 1000:
                     found.add(("answer" if is_answer else "idle", event.n))
@@ -133,11 +136,17 @@ def _waits(event: Called | Answered) -> Iterator[int]:
                 yield step.ms
 
 
+def _sleeps(event: Called | Answered) -> Iterator[int]:
+    """The machine sleeps with all sessions."""
+    steps = event.steps if isinstance(event, Answered) else ()
+    yield from (step.monotonic_ms for step in steps if isinstance(step, Jump))
+
+
 def _explained(event: Called | Answered, tool_s: float, retry_after_s: float) -> float:
     if isinstance(event, Called):
         return event.at_ms
     within = sum(_waits(event))
-    asleep = sum(step.monotonic_ms for step in event.steps if isinstance(step, Jump))
+    asleep = sum(_sleeps(event))
     pause_s = float(event.retry_after or 0)
     by_seam = {
         "tool": min(within, tool_s * 1000),

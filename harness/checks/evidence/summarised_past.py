@@ -129,6 +129,14 @@ class Change:
             found += [(whose, words)] if words else []
         return found
 
+    @property
+    def own_words(self) -> str:
+        """The agent's own words in the messages of the request after it, new or not: a second
+        excerpt of the past may read like the first."""
+        said = {squeeze(delivery.inbound.text) for delivery in self.history.trace.deliveries}
+        told = (squeeze(text) for whose, text in _texts(self.after) if whose == "user")
+        return "\n".join(text for text in told if text not in said)
+
     @cached_property
     def passed_off(self) -> str:
         """An answer of the past that stands alone as its summary, in the voice of another; "" for
