@@ -267,13 +267,14 @@ def _waited(last: _Open, event: AnyEvent, most: _Patience, waits: list[_Wait]) -
     """
     before, gap_ms = last.event, event.at_ms - last.event.at_ms
     within_ms = _waits_ms(before)
-    silent_ms = event.at_ms - last.until_ms - _pause_ms(before, event)
+    silent_ms = event.at_ms - last.until_ms
+    idle_ms = silent_ms - _pause_ms(before, event)
     where = f"turn {before.turn} of {before.session}"
     if before.seam == "tool" and min(gap_ms, within_ms) > most.tool:
         rule, text = "tool", f"{before.key} is waited for {duration(gap_ms / 1000)}"
-    elif silent_ms > most.idle and before.seam == "model" and gap_ms <= within_ms + most.idle:
+    elif idle_ms > most.idle and before.seam == "model" and gap_ms <= within_ms + most.idle:
         rule, text = "answer", f"{before.key} says nothing for {duration(silent_ms / 1000)}"
-    elif silent_ms > most.idle and silent_ms - _covered_ms(waits, last, event) > most.idle:
+    elif idle_ms > most.idle and idle_ms - _covered_ms(waits, last, event) > most.idle:
         rule, text = "idle", f"nothing happens for {duration(silent_ms / 1000)}"
     else:
         return

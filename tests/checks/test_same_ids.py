@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from harness import InboxItem, Scenario, Turn, run
@@ -11,7 +12,7 @@ from harness.agent import agent as reference
 from harness.checks.message_delivery import inbound_exactly_once
 from harness.checks.result_content import result_carried
 from harness.core.scenario.scenario import FaultSpec
-from harness.core.values.messages import ToolResult, user
+from harness.core.values.messages import ToolResult, assistant, results, user
 from tests.checks.histories import Story, codes, use
 
 ALICE, BOB = "Good morning from Alice.", "Good evening from Bob."
@@ -137,3 +138,19 @@ def test_which_of_two_equal_calls_of_one_id_ran_is_not_known() -> None:
     story._results = [ToolResult("one", "Not run: denied.", True), ToolResult("two", "a list")]
     story._asked = []
     assert codes(result_carried(story.reply("Done.").final().end())) == []
+
+
+def test_a_result_is_found_under_the_id_that_the_agent_gave_its_call() -> None:
+    """Two calls of one id; the request with both results is too large, and the next one fits."""
+    calls = (use("look_up", {"name": "Ada"}, id="same"), use("look_up", {"name": "Bob"}, id="same"))
+    story = Story().turn("go").reply(*calls).tool("nobody is called so", error=True)
+    story.tool("Bob lives in Oslo.")
+    told = (
+        ToolResult("same", "nobody is called so", True),
+        ToolResult("own", "Bob lives in Oslo."),
+    )
+    renamed = (calls[0], msgspec.structs.replace(calls[1], id="own"))
+    sent = [user("go"), assistant(*renamed), results(*told)]
+    story.fail(400, tokens=500, messages=sent, too_large=True)
+    story.reply("In Oslo.", tokens=300, messages=sent).final()
+    assert codes(result_carried(story.end())) == []

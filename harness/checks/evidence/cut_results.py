@@ -169,10 +169,15 @@ def read_otherwise(trace: Trace, ask: Ask, said: str) -> ToolResult | None:
     if read is None or any(ask.sent_n < n < read.n for n in trace.kills):
         return None
     held = (result for message in read.node.messages for result in message.tool_results)
-    found = next((result for result in held if result.id == ask.use.id), None)
+    found = next((result for result in held if result.id == _own_id(ask)), None)
     if found is None or not lost_parts(said, Spelt(found.text)) or is_announced(said, found.text):
         return None
     return found
+
+
+def _own_id(ask: Ask) -> str:
+    """The id under which the agent sends a result: of two calls with one id it renames one."""
+    return ask.sent.id if ask.sent else ask.use.id
 
 
 def _refused_at(trace: Trace, ask: Ask) -> int | None:
@@ -198,7 +203,7 @@ def cleared_unread(trace: Trace, ask: Ask, said: str) -> tuple[Exchange, ToolRes
     if read is None or read.purpose != "main":  # the model of a summary may have read it
         return None
     held = [result for message in read.node.messages for result in message.tool_results]
-    at = next((n for n, result in enumerate(held) if result.id == ask.use.id), None)
+    at = next((n for n, result in enumerate(held) if result.id == _own_id(ask)), None)
     if at is None or len(held[at].text) * 2 > len(said):
         return None
     words = " ".join(own_words(Spelt(held[at].text), Spelt(said)))
