@@ -217,7 +217,8 @@ def _told(result: _Result, code: tuple[str, ...]) -> _Told | None:
         if text.strip().lower() != _ACKNOWLEDGED
         for part in lost_parts(text, spelt, least=least)
     ]
-    if may_be_given_up(result.run) and (result.sent.is_error or reads_as_failure(sent)):
+    is_failure = result.sent.is_error or reads_as_failure(sent)
+    if is_failure and may_be_given_up(result.run, result.trace.world):
         return None
     if not lost and (unseen := picture_lost(result.trace, result.ask, result.run)):
         return _Told("part", unseen)

@@ -305,10 +305,17 @@ def test_a_block_that_an_earlier_result_has_too_is_not_the_result_of_that_call()
     assert codes(result_carried(story.reply("done").final().end())) == []
 
 
-@pytest.mark.parametrize("fault", ["tools.endless", "tools.not_utf8"])
-def test_what_is_no_text_may_be_told_as_an_error(fault: str) -> None:
+@pytest.mark.parametrize(
+    ("fault", "world"),
+    [
+        ("tools.endless", "simulate"),
+        ("tools.not_utf8", "simulate"),
+        ("tools.lone_surrogate", "supervise"),
+    ],
+)
+def test_what_is_no_text_may_be_told_as_an_error(fault: str, world: str) -> None:
     for faults, rules in (((fault,), []), ((), ["result_carried.failed"])):
-        story = Story().turn("go").reply(use("list")).tool("and so on", faults=faults)
+        story = Story(world=world).turn("go").reply(use("list")).tool("and so on", faults=faults)
         story.told("Error: the tool returned no text", error=True).reply("done").final()
         assert codes(result_carried(story.end())) == rules
 

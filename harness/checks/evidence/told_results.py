@@ -55,10 +55,11 @@ _NO_TEXT = frozenset({"tools.endless", "tools.not_utf8"})
 """Faults after which a tool returns a value that an agent may refuse to read."""
 
 
-def may_be_given_up(run: Execution) -> bool:
-    """Whether an agent may have given the tool up: at its own deadline, or because a fault made the
-    tool return bytes or an iterator without an end."""
-    return is_slow(run) or bool(run.answered and not _NO_TEXT.isdisjoint(run.answered.faults))
+def may_be_given_up(run: Execution, world: str) -> bool:
+    """Whether an agent may have given the tool up, at its own deadline or for what a fault made of
+    the result. Half a character comes to a program in JSON that clients in Rust refuse (Codex)."""
+    unread = _NO_TEXT | {"tools.lone_surrogate"} if world == "supervise" else _NO_TEXT
+    return is_slow(run) or bool(run.answered and not unread.isdisjoint(run.answered.faults))
 
 
 def said_texts(run: Execution) -> list[str]:
