@@ -346,7 +346,7 @@ def _refusals(trace: Trace, turn: Turn, repeats: int) -> Iterator[Finding]:
         run = asks[at : at + 2 * repeats + 1]
         events, tool = tuple(a[0].exchange.n for a in run), run[0][0].use.name
         text = f"{turn.words}: the call of {tool} is asked for over and over, and the agent "
-        text += "answers it itself each time"
+        text += "or a sub-agent answers it each time"
         yield Finding("no_progress_stop.refusals", text, events, cause=Cause(tool=tool))
 
 
