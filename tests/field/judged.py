@@ -43,7 +43,7 @@ def read() -> dict[str, tuple[Judged, ...]]:
 
 
 def told_of(target: str, judged: Mapping[str, tuple[Judged, ...]]) -> str:
-    """The cell of a target: "1 of 30 (1 repaired, 2 debatable)"; "" where no run was judged."""
+    """The cell of a target: "1/30 (1 repaired, 2 debatable)"; "" where no run was judged."""
     rows = judged.get(target, ())
     false = [row for row in rows if row.verdict == "false"]
     parts = {
@@ -51,4 +51,4 @@ def told_of(target: str, judged: Mapping[str, tuple[Judged, ...]]) -> str:
         "debatable": sum(row.verdict == "debatable" for row in rows),
     }
     more = ", ".join(f"{count} {word}" for word, count in parts.items() if count)
-    return f"{len(false)} of {len(rows)}{f' ({more})' if more else ''}" if rows else ""
+    return f"{len(false)}/{len(rows)}{f' ({more})' if more else ''}" if rows else ""

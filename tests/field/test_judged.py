@@ -28,9 +28,9 @@ def test_the_kept_rows_are_of_targets_and_say_why() -> None:
     ("rows", "cell"),
     [
         ((), ""),
-        ((TRUE,), "0 of 1"),
-        ((TRUE, FALSE), "1 of 2 (1 repaired)"),
-        ((TRUE, FALSE, DEBATABLE), "1 of 3 (1 repaired, 1 debatable)"),
+        ((TRUE,), "0/1"),
+        ((TRUE, FALSE), "1/2 (1 repaired)"),
+        ((TRUE, FALSE, DEBATABLE), "1/3 (1 repaired, 1 debatable)"),
     ],
 )
 def test_a_cell_counts_the_rows(rows: tuple[Judged, ...], cell: str) -> None:

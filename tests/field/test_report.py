@@ -57,7 +57,7 @@ def test_a_cell_counts_runs_and_is_confirmed_by_a_finding_alone(finding: FieldFi
 
 def test_a_row_says_how_many_judged_runs_are_false() -> None:
     row = Judged("a", "valid_request.V4", "false", "the result is there")
-    assert overview([found := of_codex(SEEN)], {}, {"codex": (row,)}).false(found) == "1 of 1"
+    assert overview([found := of_codex(SEEN)], {}, {"codex": (row,)}).false(found) == "1/1"
 
 
 def test_a_finding_of_an_older_release_confirms_no_cell(finding: FieldFinding) -> None:
