@@ -343,7 +343,9 @@ def _unusable(compaction: Compaction) -> Iterator[Finding]:
     known = {m.text for m in compaction.before.node.messages} if compaction.before else set()
     new = (m.text for m in after.node.messages if m.text not in known)
     is_old = any(said in text for text in last.texts)
-    if said and is_bad and not is_old and any(said in text for text in new):
+    # Claude Code lets the model go on behind a summary that its length has cut.
+    goes_on = after.node.first(last.node.depth) is last.node
+    if said and is_bad and not (is_old or goes_on) and any(said in text for text in new):
         how = "is an error message that counts no token" if is_error else failure_words(last)
         text = f"the summary at event {compaction.n} {how}, and is used"
         yield Finding("compaction_progress.unusable", text, (last.n, after.n))

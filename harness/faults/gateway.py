@@ -215,5 +215,11 @@ def _former(moment: Moment, back: int = 1) -> Inbound | None:
 
 
 def _message(moment: Moment, plan: Plan, *, text: str) -> Plan:
-    """A template of presets: a message with this text comes before the one that is due."""
+    """A template of presets: a message with this text comes before the one that is due.
+
+    A queue offers what was not acknowledged before a restart first, and then what is new.
+    """
+    due = due_message(plan)
+    if due is not None and due.attempt > 1:
+        return plan
     return _delivering(moment, plan, Inbound(_new_id(moment), _session(moment), text))

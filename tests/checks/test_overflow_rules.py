@@ -140,6 +140,14 @@ def test_an_excerpt_of_the_past_may_have_the_words_of_a_refused_summary() -> Non
     assert codes(compaction_progress(story.final().end())) == []
 
 
+def test_a_cut_summary_may_be_gone_on_with() -> None:
+    asked = [user("Who came?"), assistant("Ada."), user("Summarise.")]
+    story = Story().turn("go").fail(400, tokens=100, messages=[*asked[:2], user("go")])
+    story.reply("Four people", purpose="compact", stop="max_tokens", messages=asked)
+    story.reply("met.", messages=[*asked, assistant("Four people"), user("Go on.")], tokens=10)
+    assert codes(compaction_progress(story.final().end())) == []
+
+
 def test_a_whole_summary_is_used() -> None:
     assert _summary_used("Summary: Four people") == []
 

@@ -13,6 +13,7 @@ import json
 import os
 import re
 import select
+import shutil
 import signal
 import socket
 import struct
@@ -212,7 +213,11 @@ class Agent:
             return 128 - made.returncode
         tries.unlink()
         (FOLDER / "answered").touch()
-        return self._tell(message, made, named)
+        told = self._tell(message, made, named)
+        if is_first and made.returncode and not message["text"].strip():
+            # Claude Code and Gemini CLI refuse a blank prompt before they make a session.
+            shutil.rmtree(named["work"])
+        return told
 
     def _started(
         self, words: list[str], message: dict[str, Any], named: dict[str, str], tries: Path

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import anthropic
 import pytest
 
+from harness import InboxItem, Scenario, Turn, run
+from harness.core.scenario.scenario import FaultSpec
 from tests.faults.gateway.outcomes import TAKING_BACK
 from tests.faults.gateway.served import Served
 
@@ -88,3 +92,24 @@ def test_a_kill_in_the_middle_of_an_answer() -> None:
     whole = Served("gateway.killed_mid_answer")
     assert whole.ask().content[0].text == "Good morning to you."
     assert whole.killed == 0, "an answer that is not a stream is one piece"
+
+
+def _forgetful(brief: Any) -> None:
+    """An agent without a store: what it had taken comes again after a kill."""
+    client = brief.anthropic()
+    for message in brief.inbox():
+        asked = [{"role": "user", "content": message.text}]
+        reply = client.messages.create(model="any", max_tokens=99, messages=asked)
+        brief.send(reply.content[0].text, in_reply_to=message.id)
+
+
+def test_what_comes_again_after_a_kill_comes_before_what_is_new() -> None:
+    kill = FaultSpec(kind="gateway.killed", on="model", settings={"at": "after"})
+    crowd = FaultSpec(kind="gateway.crowded", when=2, often=2)
+    inbox = (InboxItem(id="m1", text="Good morning."), InboxItem(id="m2", text="Good night."))
+    said = Turn(say="Yes.", times="forever", optional=True)
+    scenario = Scenario(name="crowded", inbox=inbox, script=(said,), faults=(kill, crowd))
+    done = run(scenario, _forgetful, isolate=True)
+    came = [(d.inbound.id, d.inbound.attempt) for d in done.history.trace.deliveries]
+    assert came[:2] == [("m1", 1), ("m1", 2)]
+    assert [name for name, _ in came[2:]] == ["fault-3", "fault-4", "m2"]

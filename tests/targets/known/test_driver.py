@@ -146,6 +146,16 @@ def test_a_message_that_ends_the_program_twice_is_given_up() -> None:
     assert msgspec.json.decode(sent[1].text)["how"] == "next"
 
 
+def test_a_blank_message_that_is_refused_begins_no_session() -> None:
+    """Claude Code made none for it, and had no session to resume at each later message."""
+    code = "import sys; print(sys.argv[1]); sys.exit(not sys.stdin.read().strip())"
+    words = {how: ("{program}", "-c", code, how) for how in ("first", "next")}
+    sent = _sent(_played(" ", "Hello", " ", "Again", answer="text", **words))
+    assert [(s.kind, s.text) for s in sent] == [
+        ("error", "first"), ("final", "first"), ("error", "next"), ("final", "next"),
+    ]  # fmt: skip
+
+
 def test_an_answer_that_is_called_an_error_and_a_failing_exit_are_errors() -> None:
     sent = _sent(_played("This is broken", "fail"))
     assert [each.kind for each in sent] == ["error", "error"]
