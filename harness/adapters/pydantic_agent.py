@@ -184,12 +184,14 @@ class Conversations:
 
     async def _loaded(self, name: str) -> Any:
         from pydantic_ai.conversation import Conversation
+        from pydantic_ai.messages import repair_messages
 
         loaded = await self._store.load(name)
         if loaded is not None:
             return loaded
         past = seed_of(self._brief) if name == "main" else []
-        return Conversation(conversation_id=name, messages=_rows(past))
+        # A run refuses a new prompt behind open calls; the framework's page says to close them.
+        return Conversation(conversation_id=name, messages=repair_messages(_rows(past)))
 
     async def _asked(self, asked: Any, session: str) -> Any:
         """What the user says to each call of a run that waits for it."""
