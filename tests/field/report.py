@@ -61,7 +61,8 @@ def _filled(name: str, results: Sequence[Results], is_html: bool, **more: Any) -
 def played_of(head: Head) -> str:
     """Of which scenarios the runs of a target are."""
     if head.plays == ("scenarios",) and not head.chosen:
-        return f"{head.drawn} (seed {head.seed})" if head.drawn else "all"
+        seed = f" (seed {head.seed})" if head.seed != 1 else ""
+        return f"{head.drawn}{seed}" if head.drawn else "all"
     return (head.chosen or "all of ") + ", ".join(head.plays)
 
 
