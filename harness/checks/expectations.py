@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import msgspec
 
 from harness import providers
-from harness.checks.evidence import tool_steps, unmet_faults
+from harness.checks.evidence import seen_cancels, tool_steps, unmet_faults
 from harness.checks.evidence.declarations import OVERLAY_COUNTS, needs, set_aside_by_overlay
 from harness.checks.evidence.shown_text import said_times, shown
 from harness.checks.evidence.tool_inputs import differences, same_input
@@ -89,6 +89,7 @@ def _calls(history: History, expectation: Expect) -> Iterator[Finding]:
         if _gave_up(trace):  # the calls after that point are not expected
             bounds = msgspec.structs.replace(bounds, min=0)
         bounds = _raised(bounds, max(more[name], tool_steps.more_rounds(trace, bounds.max or 0)))
+        bounds = _raised(bounds, seen_cancels.crossed(trace, name))
         seen = {id(e.ask) for e in trace.executions if e.request.name == name}
         said = f" ({len(seen)} asked for by the model)" if 0 < len(seen) < len(numbers) else ""
         unrun = unmet_faults.first_unrun(trace, name) if len(numbers) < bounds.min else ""

@@ -30,8 +30,13 @@ FOLDER = Path(ENV.get("HARNESS_SESSION_DIR", "."))
 KEPT = FOLDER / "acp-sessions.json"
 """The agent's name for each session: a later life loads them."""
 
+SEED, SEEDED = FOLDER / "seed.jsonl", "main"
+
 TAKEN_S = 1.0
 """What an agent needs to take in a list of tools that it has asked for."""
+
+TOLD_S = 0.3
+"""How long a load is silent that has told the past; some agents tell it after their answer."""
 
 INPUT_S = 0.5
 """What the input of a call may come later than the question about it."""
@@ -140,6 +145,7 @@ class Client:
         self._cancelled: dict[str, threading.Event] = {}
         self._calls: dict[str, dict[str, Any]] = {}
         self._open: set[str] = set()
+        self._told_at = 0.0
         self._peer = Peer(command, self._take)
         self._tools: list[str] = [tool["name"] for tool in _got(ENV["HARNESS_TOOLS_URL"])]
         files = {"readTextFile": False, "writeTextFile": False}
@@ -172,6 +178,7 @@ class Client:
             done = self._peer.call("session/prompt", sessionId=session, prompt=prompt)
         finally:
             ended.set()
+        _answered(message["session"]).touch()
         text, why = "".join(self._said[session]), str(done.get("stopReason"))
         if why == "end_turn":
             return {"text": text, "kind": "final"}
@@ -186,9 +193,7 @@ class Client:
             return known[name]
         given = {"cwd": self._peer.work, "mcpServers": [self._server(name)]}
         verb = next((verb for verb, there in self._ways().items() if there), "")
-        if name in known and verb:
-            self._peer.call(verb, sessionId=known[name], **given)
-        else:
+        if not (name in known and verb and self._is_back(name, verb, known[name], given)):
             known[name] = str(self._peer.call("session/new", **given)["sessionId"])
             KEPT.write_text(json.dumps(known))
         self._open.add(known[name])
@@ -196,6 +201,22 @@ class Client:
         if self._tools and _got(f"{_of_session('HARNESS_MCP_URL', name)}/listed")["listed"]:
             time.sleep(TAKEN_S)
         return known[name]
+
+    def _is_back(self, name: str, verb: str, session: str, given: dict[str, Any]) -> bool:
+        """Go back into a session. A user begins another one where nothing was answered before.
+
+        Raises Refused for a session of which an answer was read, or that the run began with.
+        """
+        try:
+            self._peer.call(verb, sessionId=session, **given)
+        except Refused:
+            if _answered(name).exists() or (name == SEEDED and SEED.exists()):
+                raise
+            return False
+        until = time.monotonic() + TAKEN_S
+        while time.monotonic() < min(until, self._told_at + TOLD_S):
+            time.sleep(0.02)
+        return True
 
     def _ways(self) -> dict[str, bool]:
         """The ways back into a session. A load tells the whole past again, a resume does not."""
@@ -223,6 +244,7 @@ class Client:
     def _updated(self, session: str, update: dict[str, Any]) -> None:
         """Collect what the user reads: of a turn, the text after its last call."""
         kind, content = update.get("sessionUpdate"), update.get("content")
+        self._told_at = time.monotonic()
         said = self._said.setdefault(session, [])
         if kind == "agent_message_chunk" and isinstance(content, dict):
             said.append(str(content.get("text", "")))
@@ -289,6 +311,11 @@ def _chosen(answer: dict[str, Any], options: list[dict[str, Any]]) -> dict[str, 
             if option.get("kind") == kind:
                 return {"outcome": {"outcome": "selected", "optionId": option["optionId"]}}
     return CANCELLED
+
+
+def _answered(name: str) -> Path:
+    """The mark of a session of which the user has read an answer."""
+    return FOLDER / f"acp-answered-{quote(name, safe='')}"
 
 
 def _of_session(seam: str, session: str) -> str:

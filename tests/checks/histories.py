@@ -56,19 +56,18 @@ class Story(Chronicle):
 
     def take(
         self, text: str = "", name: str = "", kind: Any = "message", reader: bool = False,
-        came_ms: int = 0, waits_ms: int = 0,
+        came_ms: int = 0, waits_ms: int = 0, pushed: bool = False,
     ) -> Story:  # fmt: skip
         """The agent takes an inbound message, and nothing else happens; a `reader` ends no turn.
 
-        The message comes after `waits_ms`.
+        The message comes after `waits_ms`. A `pushed` cancel is told while the agent works.
         """
         self._flush()
         key, poll = self._key("inbox"), kind != "message"
         turn = self.history.past.turn(self.session) + (kind == "message" and not reader)
         self._name = name or (f"m{turn + reader}" if kind == "message" else "c1")
-        self.history.called(
-            **self._where(), key=key, seam="inbox", request=InboxRequest(poll=poll, reader=reader)
-        )
+        asked = InboxRequest(poll=poll, reader=reader, pushed=pushed)
+        self.history.called(**self._where(), key=key, seam="inbox", request=asked)
         inbound = Inbound(self._name, self.session, text, kind=kind, at_ms=came_ms)
         value = msgspec.to_builtins(inbound)
         where = {**self._where(), "turn": turn}

@@ -67,6 +67,21 @@ def test_a_call_that_never_runs_is_told_with_the_request_that_asks_for_it_again(
     assert "never runs: " in finding.message
 
 
+@pytest.mark.parametrize(
+    ("pushed", "late_ms", "count"), [(True, 0, 0), (True, 2500, 1), (False, 0, 1)]
+)
+def test_a_call_that_crossed_the_users_stop_is_not_counted(
+    pushed: bool, late_ms: int, count: int
+) -> None:
+    """The stop was on its way to a program as its tool ran; the next turn runs the tool again."""
+    story = Story(settings={"expect": {"calls": {"tool": {"deploy": {"max": 1}}}}})
+    loop(story.turn("deploy it"), "deploy", 1).wait(late_ms)
+    story.take(kind="cancel", pushed=pushed).final("Stopped.")
+    story.wait(5000)
+    loop(story.turn("now deploy it", "m2"), "deploy", 1).reply("It is deployed.").final()
+    assert codes(expect(story.end())) == ["expect.calls"] * count
+
+
 @pytest.mark.parametrize(("repeats", "count"), [(3, 1), (4, 0), (9, 0)])
 def test_the_profiles_number_of_rounds_beats_the_count_of_a_file(repeats: int, count: int) -> None:
     """A, B, A, B, A, B, A: four rounds of A, and the file allows three."""

@@ -3,7 +3,8 @@
 It keeps its sessions in its HOME. The words of its command switch on what an agent may do
 otherwise: `dies` (ends at the second prompt), `no-load`, `no-http` (tools over standard streams),
 `resumes`, `says MODE` (a stop reason), `shows-no-input` (a question has another id).
-With `input-apart` a question has an empty input and another title.
+With `input-apart` a question has an empty input and another title. `forgets`: a load is refused;
+`tells-late`: a load tells the past after its answer.
 """
 
 from __future__ import annotations
@@ -85,14 +86,22 @@ class Agent:
         return {"sessionId": name}
 
     def load(self, params: Any) -> Any:
+        if "forgets" in WORDS:
+            raise RuntimeError("no previous sessions")
         messages = json.loads((HOME / f"{params['sessionId']}.json").read_text())
+        wait_s = 0.1 if "tells-late" in WORDS else 0.0
+        telling = threading.Timer(wait_s, self.tell_again, (params["sessionId"], [*messages]))
+        telling.start()
+        if not wait_s:
+            telling.join()
+        self.opened(params["sessionId"], params, messages)
+        return None
+
+    def tell_again(self, name: str, messages: list[Any]) -> None:
         for each in messages:
             for block in each["content"] if each["role"] == "assistant" else ():
                 if block["type"] == "text":
-                    name = params["sessionId"]
                     self.told(name, sessionUpdate="agent_message_chunk", content=block)
-        self.opened(params["sessionId"], params, messages)
-        return None
 
     def resume(self, params: Any) -> Any:
         messages = json.loads((HOME / f"{params['sessionId']}.json").read_text())

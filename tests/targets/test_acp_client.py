@@ -118,13 +118,13 @@ def test_an_agent_without_http_gets_its_tools_over_standard_streams() -> None:
 
 
 @pytest.mark.real
-@pytest.mark.parametrize("way", ["", "resumes"])
+@pytest.mark.parametrize("way", ["", "resumes", "tells-late"])
 def test_a_restarted_agent_loads_its_session(way: str) -> None:
     kill = FaultSpec(kind="tools.kills_agent")
     done = play(pays(faults=(kill,)), *way.split())
     assert any(isinstance(event, Killed) for event in done.history.events)
     assert told(done)[-1] == ("final", "You are welcome.", "")
-    assert "Let me see." not in [text for _, text, _ in told(done)], "the past is told again"
+    assert not any("Let me see." in text for _, text, _ in told(done)), "the past is told again"
 
 
 @pytest.mark.real
@@ -133,6 +133,14 @@ def test_an_agent_that_cannot_load_begins_anew() -> None:
     assert {finding.code for finding in done.verdict.findings} & {
         "history_faithful.forgotten_effect"
     }
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(("at", "said"), [(1, "You are welcome."), (3, "no previous sessions")])
+def test_a_session_that_is_lost_begins_again_where_nothing_was_answered(at: int, said: str) -> None:
+    kill = FaultSpec(kind="gateway.killed", on="model", when=at)
+    done = play(pays(faults=(kill,)), "forgets")
+    assert told(done)[-1][1] == said
 
 
 @pytest.mark.real

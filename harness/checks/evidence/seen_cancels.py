@@ -27,6 +27,18 @@ def is_after_cancel(trace: Trace, turn: Turn, crossing: Crossing) -> bool:
     return is_seen or any(map(_by_reader, later))
 
 
+def crossed(trace: Trace, tool: str) -> int:
+    """How many runs of a tool crossed a pushed cancel: the user's stop was on its way, or its
+    process still ended."""
+    return sum(
+        execution.request.name == tool
+        and 0 <= execution.called.at_ms - turn.cancel_met_ms + 2 * REACTION_MS < 2 * REACTION_MS
+        for turn in trace.turns.values()
+        if turn.cancelled_n and turn.cancel_met_ms
+        for execution in turn.executions
+    )
+
+
 def _takes_beside(trace: Trace, taken: AnyEvent) -> bool:
     """Whether a cancel is the answer to a reader, which hands it on to what works beside it."""
     calls = (e for e in reversed(trace.events[: taken.n]) if isinstance(e, Called))

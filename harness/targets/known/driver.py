@@ -170,6 +170,12 @@ class Agent:
         }
         self.env = {name: ENV[name] for name in KEPT if name in ENV} | {"HOME": str(self.home)}
         self.env |= more | {n: self._filled(v) for n, v in row.get("environment", {}).items()}
+        self.stopped = False
+        signal.signal(signal.SIGINT, self._stop)
+
+    def _stop(self, *_: object) -> None:
+        """Take a cancel: the program of the message gets the signal too, and ends by it."""
+        self.stopped = True
 
     def _filled(self, text: str, **more: str) -> str:
         for name, value in {**self.words, **{f"{{{n}}}": v for n, v in more.items()}}.items():
@@ -205,10 +211,11 @@ class Agent:
         is_first = not self._work(session).exists()  # a later life goes on with its sessions
         named = self._begin(session, self._work(session))
         made = self._started(self.row["first" if is_first else "next"], message, named, tries)
-        if made.returncode > 0 and tries.stat().st_size > 1 and not (FOLDER / "answered").exists():
+        was_killed = tries.stat().st_size > 1 and not (FOLDER / "answered").exists()
+        if made.returncode > 0 and was_killed and not self.stopped:
             # It was killed before it kept anything of its first session, which must begin again.
             made = self._started(self.row["first"], message, named, tries)
-        if made.returncode < 0:
+        if made.returncode < 0 and not self.stopped:
             sys.stderr.buffer.write(made.stderr[-TEXT_MAX:])
             return 128 - made.returncode
         tries.unlink()
@@ -227,6 +234,7 @@ class Agent:
         command = [self._filled(w, **named).replace("{text}", message["text"]) for w in words]
         with tries.open("a") as begun:
             begun.write(".")
+        self.stopped = False
         return subprocess.run(
             command, cwd=named["work"], env=self.env, input=None if takes_text else
             message["text"].encode("utf-8", "replace"), capture_output=True,
@@ -274,6 +282,8 @@ class Agent:
         """Send the answer; return the exit status of an agent that failed without a text."""
         out = made.stdout.decode("utf-8", "replace")
         text, failed = self._said(out, named)
+        if self.stopped and (made.returncode or failed or not text):  # else it has answered
+            return self._say(message, "" if failed else text, "final", "cancelled")
         failed = failed or made.returncode != 0
         if failed and not text:
             text = made.stderr.decode("utf-8", "replace").strip()[-TEXT_MAX:]
@@ -281,9 +291,9 @@ class Agent:
             return made.returncode
         return self._say(message, text, "error" if failed else "final")
 
-    def _say(self, message: dict[str, Any], text: str, kind: str) -> int:
+    def _say(self, message: dict[str, Any], text: str, kind: str, status: str = "") -> int:
         named = {"session": message["session"], "in_reply_to": message["id"]}
-        _post({"text": text, "kind": kind, **named})
+        _post({"text": text, "kind": kind, **named, **({"status": status} if status else {})})
         return 0
 
     def _said(self, out: str, named: dict[str, str]) -> tuple[str, bool]:
@@ -349,4 +359,5 @@ def _post(value: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda *_: os._exit(143))
+    signal.signal(signal.SIGINT, lambda *_: None)  # a cancel is for the program of the message
     sys.exit(main())

@@ -25,6 +25,7 @@ from harness.core.scenario.scenario import (
     Turn,
 )
 from harness.core.values.calls import OutboxRequest
+from harness.core.values.profile import Profile
 from harness.runner import Run, run
 from harness.targets import TargetSpec
 from harness.targets.known import DRIVER, Known, PastForm, driver
@@ -49,12 +50,18 @@ ROW = Known(
 PAST = Session(messages=(SeedMessage(role="user", content="My name is Ada."),))
 
 
-def _played(*texts: str, session: str = "main", seeded: bool = False, **fields: Any) -> Run:
+def _played(
+    *texts: str | InboxItem, session: str = "main", seeded: bool = False, **fields: Any
+) -> Run:
     scenario = Scenario(
         name="talk",
         session=PAST if seeded else Session(),
-        inbox=tuple(InboxItem(text=text, session=session) for text in texts),
+        inbox=tuple(
+            each if isinstance(each, InboxItem) else InboxItem(text=each, session=session)
+            for each in texts
+        ),
         faults=fields.pop("faults", ()),
+        profile=fields.pop("plays_as", Profile()),
         script=tuple(Turn(say=f"Answer {n}.", optional=True) for n, _ in enumerate(texts)),
     )
     row = msgspec.json.encode(msgspec.structs.replace(ROW, **fields)).decode()
@@ -165,6 +172,19 @@ def test_an_answer_that_is_called_an_error_and_a_failing_exit_are_errors() -> No
 def test_a_program_that_a_signal_ends_has_crashed() -> None:
     made = _played("die")
     assert [f.code for f in made.verdict.findings if f.check == "target"] == ["target.crashed"]
+
+
+def test_a_cancel_ends_the_program_and_the_next_message_starts_it_again() -> None:
+    """The user presses Ctrl-C: no crash, and the message is not said a second time."""
+    stop = InboxItem(kind="cancel", id="c", when={"ms": 4000})
+    waits = "time.sleep(30 * (sys.argv[1] == 'first'))"
+    code = f"import sys, time; print(sys.argv[1], flush=True); {waits}"
+    made = _played(
+        "Hello", stop, "Again", first=("{program}", "-c", code, "first"), answer="text",
+        next=("{program}", "-c", code, "next"), plays_as=Profile(cancel="sigint"),
+    )  # fmt: skip
+    said = [(each.kind, each.text, each.status) for each in _sent(made)]
+    assert said == [("final", "first", "cancelled"), ("final", "next", "")], made.verdict.findings
 
 
 def test_an_answer_may_stand_in_a_file_or_be_the_whole_output() -> None:
