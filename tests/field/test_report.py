@@ -71,8 +71,8 @@ def test_what_a_target_did_not_play_is_named_with_the_reason() -> None:
     late = {"circles+stream": "it takes more than 240 s"}
     found = of_codex(SEEN)
     left = msgspec.structs.replace(found, head=msgspec.structs.replace(found.head, left_out=late))
-    assert "1 of codex (it takes more than 240 s)." in report.page([left])
-    assert "played to their end:\nnone." in report.page([found])
+    assert "- 1 of codex: it takes more than 240 s\n" in report.page([left])
+    assert "played to their end:\n\n- none\n" in report.page([found])
     assert "- mini_swe plays files of its own: its one tool is bash" in report.page([found])
 
 
