@@ -30,8 +30,6 @@ FOLDER = Path(ENV.get("HARNESS_SESSION_DIR", "."))
 KEPT = FOLDER / "acp-sessions.json"
 """The agent's name for each session: a later life loads them."""
 
-SEED, SEEDED = FOLDER / "seed.jsonl", "main"
-
 TAKEN_S = 1.0
 """What an agent needs to take in a list of tools that it has asked for."""
 
@@ -178,7 +176,6 @@ class Client:
             done = self._peer.call("session/prompt", sessionId=session, prompt=prompt)
         finally:
             ended.set()
-        _answered(message["session"]).touch()
         text, why = "".join(self._said[session]), str(done.get("stopReason"))
         if why == "end_turn":
             return {"text": text, "kind": "final"}
@@ -193,7 +190,9 @@ class Client:
             return known[name]
         given = {"cwd": self._peer.work, "mcpServers": [self._server(name)]}
         verb = next((verb for verb, there in self._ways().items() if there), "")
-        if not (name in known and verb and self._is_back(name, verb, known[name], given)):
+        if name in known and verb:
+            self._load(verb, known[name], given)
+        else:
             known[name] = str(self._peer.call("session/new", **given)["sessionId"])
             KEPT.write_text(json.dumps(known))
         self._open.add(known[name])
@@ -202,21 +201,12 @@ class Client:
             time.sleep(TAKEN_S)
         return known[name]
 
-    def _is_back(self, name: str, verb: str, session: str, given: dict[str, Any]) -> bool:
-        """Go back into a session. A user begins another one where nothing was answered before.
-
-        Raises Refused for a session of which an answer was read, or that the run began with.
-        """
-        try:
-            self._peer.call(verb, sessionId=session, **given)
-        except Refused:
-            if _answered(name).exists() or (name == SEEDED and SEED.exists()):
-                raise
-            return False
+    def _load(self, verb: str, session: str, given: dict[str, Any]) -> None:
+        """Go back into a session, and wait until its past is told."""
+        self._peer.call(verb, sessionId=session, **given)
         until = time.monotonic() + TAKEN_S
         while time.monotonic() < min(until, self._told_at + TOLD_S):
             time.sleep(0.02)
-        return True
 
     def _ways(self) -> dict[str, bool]:
         """The ways back into a session. A load tells the whole past again, a resume does not."""
@@ -311,11 +301,6 @@ def _chosen(answer: dict[str, Any], options: list[dict[str, Any]]) -> dict[str, 
             if option.get("kind") == kind:
                 return {"outcome": {"outcome": "selected", "optionId": option["optionId"]}}
     return CANCELLED
-
-
-def _answered(name: str) -> Path:
-    """The mark of a session of which the user has read an answer."""
-    return FOLDER / f"acp-answered-{quote(name, safe='')}"
 
 
 def _of_session(seam: str, session: str) -> str:

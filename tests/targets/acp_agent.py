@@ -3,7 +3,7 @@
 It keeps its sessions in its HOME. The words of its command switch on what an agent may do
 otherwise: `dies` (ends at the second prompt), `no-load`, `no-http` (tools over standard streams),
 `resumes`, `says MODE` (a stop reason), `shows-no-input` (a question has another id).
-With `input-apart` a question has an empty input and another title. `forgets`: a load is refused;
+With `input-apart` a question has an empty input and another title.
 `tells-late`: a load tells the past after its answer.
 """
 
@@ -86,8 +86,6 @@ class Agent:
         return {"sessionId": name}
 
     def load(self, params: Any) -> Any:
-        if "forgets" in WORDS:
-            raise RuntimeError("no previous sessions")
         messages = json.loads((HOME / f"{params['sessionId']}.json").read_text())
         wait_s = 0.1 if "tells-late" in WORDS else 0.0
         telling = threading.Timer(wait_s, self.tell_again, (params["sessionId"], [*messages]))

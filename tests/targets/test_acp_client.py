@@ -136,14 +136,6 @@ def test_an_agent_that_cannot_load_begins_anew() -> None:
 
 
 @pytest.mark.real
-@pytest.mark.parametrize(("at", "said"), [(1, "You are welcome."), (3, "no previous sessions")])
-def test_a_session_that_is_lost_begins_again_where_nothing_was_answered(at: int, said: str) -> None:
-    kill = FaultSpec(kind="gateway.killed", on="model", when=at)
-    done = play(pays(faults=(kill,)), "forgets")
-    assert told(done)[-1][1] == said
-
-
-@pytest.mark.real
 def test_a_cancel_is_told_and_answers_the_open_question() -> None:
     late = ApprovalTurn(after_s=20)
     cancel = InboxItem(kind="cancel", id="c", when={"ms": 2500})
