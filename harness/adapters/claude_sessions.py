@@ -46,7 +46,7 @@ _QUIET = {
     "DISABLE_ERROR_REPORTING": "1",
 }
 _CANCEL_S = 0.05
-_HAS = msgspec.structs.replace(PERSISTENT, cancel=None, own_store=None)
+_HAS = msgspec.structs.replace(PERSISTENT, cancel=None, own_store=None, compaction=None)
 
 
 class TurnFailed(Exception):

@@ -67,10 +67,13 @@ class _Log:
         self._session = LoggedSession("")
 
     def refresh(self) -> None:
-        if not self._path.exists():
+        try:
+            file = open(self._path, "rb")  # noqa: SIM115
+        except (FileNotFoundError, IsADirectoryError):
+            # The program may make its folder, or remove a log, between two looks of this one.
             self._forget()
             return
-        with open(self._path, "rb") as file:
+        with file:
             inode, size_bytes = self._path.stat().st_ino, file.seek(0, 2)
             if inode != self._inode or size_bytes < self._read_bytes:
                 self._forget()

@@ -126,6 +126,14 @@ def test_a_folder_is_all_its_logs(tmp_path: Path) -> None:
     assert [name for name, *_ in _rows(store)] == ["a/u1", "b/u1"]
 
 
+def test_a_folder_that_is_made_while_it_is_looked_for_has_no_rows_yet(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error ended the request of the program, which came again and was judged as its second."""
+    monkeypatch.setattr(Path, "is_dir", lambda path: False)
+    assert list(ClaudeCodeStore(tmp_path).read()) == []
+
+
 def test_half_a_character_is_told_as_it_stands(log: Path) -> None:
     store = ClaudeCodeStore(log)
     _append(log, b'{"type": "user", "message": {"role": "user", "content": "\\ud83d"}}\n')
