@@ -78,7 +78,10 @@ def _inputs(schema: dict[str, Any]) -> dict[str, Any]:
     required = schema.get("required", [])
     return {
         name: {
-            "type": kind if (kind := value.get("type")) in _TYPES else "any",
+            # A schema may list several types, which the framework cannot say.
+            "type": kind
+            if isinstance(kind := value.get("type"), str) and kind in _TYPES
+            else "any",
             "description": name,
             "nullable": name not in required,
         }
