@@ -6,7 +6,7 @@ Lost history is silent: roles still alternate, and every request is valid.
 from __future__ import annotations
 
 from bisect import bisect
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise, takewhile
 
@@ -309,12 +309,12 @@ def _kept_result(trace: Trace, first: Exchange) -> Iterator[Finding]:
     ids = {use.id for m in kept[at : at + 1] for use in m.tool_uses}
     answers = [r for m in behind for r in m.tool_results]
     held = {r.id: r.text for r in answers if not r.is_error}
-    alike = {(r.id, squeeze(r.text)) for r in answers}  # of two for one call either may be kept
+    times = Counter(r.id for r in answers)  # of two for one call either may be kept
     for sent in (r for m in first.node.messages for r in m.tool_results if r.id in ids):
         said = held.get(sent.id, "")
         is_failed = sent.is_error or reads_as_failure(sent.text)
         is_lost = is_asked(said) and "whole" in lost_parts(said, sent.text)
-        if not (is_failed and is_lost) or (sent.id, squeeze(sent.text)) in alike:
+        if not (is_failed and is_lost) or times[sent.id] > 1:
             continue
         if not any(squeeze(said) in squeeze(text) for text in first.texts):
             text = f"{first.called.key}: the session holds the result {sent.id}, {said[:40]!r}, "

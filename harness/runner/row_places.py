@@ -52,6 +52,12 @@ def _named(
     if max(len(before), len(after)) - same > _MOST:
         return
     matcher = SequenceMatcher(None, before[same:], after[same:], autojunk=False)
+    changes = [c for c in matcher.get_opcodes() if c[0] != "insert"]
+    highest = max((_order(name)[0] for name in old), default=0)
+    left = defaultdict[str, list[str]](list)  # the names of rows that are gone from their places
+    for _, i, j, first, last in changes:
+        for name in old[same + i : same + j][last - first :]:
+            left[known[name]].append(name)
     for _, i, j, first, last in matcher.get_opcodes():
         kept = old[same + i : same + j][: last - first]
         new = rows[same + first + len(kept) : same + last]
@@ -60,7 +66,9 @@ def _named(
         behind = kept[-1] if kept else old[same + i - 1] if same + i else f"{file}0"
         is_end = same + j == len(old)
         for n, row in enumerate(new, 1):
-            yield row.id, f"{file}{_order(behind)[0] + n}" if is_end else f"{behind}.{n}"
+            place = f"{file}{highest + n}" if is_end else f"{behind}.{n}"
+            # An agent that writes the sessions of a file one after the other moves rows.
+            yield row.id, left[row.digest].pop(0) if left[row.digest] else place
 
 
 def _file(name: str) -> str:

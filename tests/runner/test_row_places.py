@@ -35,6 +35,8 @@ def _known(texts: str, file: str = "main/") -> dict[str, str]:
         ("abcd", "Sd", ["1", "4"]),
         ("abc", "aXbcde", ["1", "1.1", "2", "3", "4", "5"]),
         ("aab", "aaab", ["1", "2", "2.1", "3"]),
+        ("abcd", "cdab", ["3", "4", "1", "2"]),
+        ("abcd", "cabd", ["3", "1", "2", "4"]),
     ],
 )
 def test_a_row_keeps_its_name(before: str, now: str, names: list[str]) -> None:
