@@ -374,7 +374,7 @@ def _rewritten(result: _Result, code: tuple[str, ...]) -> _Told | None:
     sent, name = result.sent.text, result.run.request.name
     is_text = result.trace.profile.results == "text"  # it may hold other results
     for said in result.texts:
-        if said in sent and '\\"' not in sent:
+        if said in sent and '\\"' not in sent:  # a second encoding puts these before each quote
             continue
         if not is_text and is_encoded_twice(said, sent):
             return _Told("encoded_twice", f"is encoded twice: {_short(sent)}")

@@ -115,6 +115,7 @@ class OwnStore:
     def _opened(self, dispatcher: Dispatcher) -> tuple[SessionStore, Any]:
         """Return the store behind the seam, and the store that the agent gets."""
         store = self._real()
+        # A later life of the agent finds the session as the one before has left it.
         if self._messages and not store.read():
             store.seed(_SESSION, self._messages)
         if not self._transition.is_faulty("store"):

@@ -200,7 +200,7 @@ def _ended(
             call(check)
     except PassedLimit as passed:
         return passed_limit(passed.stop, str(passed)), None
-    except RunStopped as stopped:
+    except RunStopped as stopped:  # a call that the agent made after the run was over
         return End("limit", None, str(stopped)), None
     except ScriptedInterrupt as error:
         return End("crashed"), error

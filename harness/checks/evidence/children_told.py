@@ -153,6 +153,7 @@ def _ended(trace: Trace, child: Child, asked: Sequence[Exchange], linked: set[in
     end_n = _last_before(trace, said_n, end_ms)
     killed_n = next((n for n in trace.kills if n > last.n), 0)
     is_at_work = how in ("open", "stuck") and wrong(last) != "refused"
+    # A kill that comes before the end of its last answer is how the child ended.
     if killed_n and (is_at_work or answered is None or killed_n <= end_n):
         how, said_n, end_ms = "killed", killed_n, trace.events[killed_n - 1].at_ms
         end_n = killed_n

@@ -204,7 +204,7 @@ def cleared_unread(trace: Trace, ask: Ask, said: str) -> tuple[Exchange, ToolRes
         return None
     held = [result for message in read.node.messages for result in message.tool_results]
     at = next((n for n, result in enumerate(held) if result.id == _own_id(ask)), None)
-    if at is None or len(held[at].text) * 2 > len(said):
+    if at is None or len(held[at].text) * 2 > len(said):  # half of it is a cut, and no clearing
         return None
     words = " ".join(own_words(Spelt(held[at].text), Spelt(said)))
     is_longer = any(len(older.text) >= len(said) for older in held[:at])

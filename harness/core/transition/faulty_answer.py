@@ -201,6 +201,7 @@ def _heard(wire: Provider, said: Said, plan: Plan) -> tuple[Said, bool]:
     if answer is None or not isinstance(said, Reply):
         return said, False
     _, told = answer
+    # The connection breaks: a client may have read any part, so the history keeps what was to come.
     if not is_whole(plan):
         return said, not (told.complete or _is_all(told))
     if told.message is None or not told.complete:

@@ -164,7 +164,7 @@ def _fields(value: dict[str, Json], known: frozenset[str]) -> Iterator[Block]:
 
 def _result(value: dict[str, Json], names_call: str) -> Iterator[Block]:
     id_, content = value.get(names_call), value.get("content")
-    if not isinstance(id_, str):
+    if not isinstance(id_, str):  # it answers no call, so its words are words
         yield from _content(content)
         yield from _fields(value, frozenset({"role", "content"}))
         return
