@@ -22,7 +22,10 @@ WITHOUT_GEMINI = tuple(name for name in ALL if not name.startswith("gemini"))
         ("killed-between-two-results", (), ("store",)),
         (
             "stopped-before-the-first-tool/three-calls",
-            ("gemini-cli-acp", "opencode-acp", "qwen-code-acp"),
+            (
+                *("claude-code", "codex", "gemini-cli-acp", "gemini-cli"),
+                *("opencode-acp", "opencode", "qwen-code-acp", "qwen-code"),
+            ),
             (),
         ),
         ("calls-glued-together@openai-chat+stream", ("hermes", "qwen-code-acp", "qwen-code"), ()),

@@ -122,6 +122,10 @@ class Crossing(msgspec.Struct, eq=False):
         return self.called.n
 
 
+_UNREAD = frozenset(f"sse.{kind}" for kind in ("json_to_a_stream_request", "late_message_start"))
+"""Faults after which SDKs find no word of an answer (measured, tests/wire_table)."""
+
+
 class Exchange(Crossing, eq=False):
     """A model request with its answer; `node` is its list of messages, `added` the new ones."""
 
@@ -197,16 +201,13 @@ class Exchange(Crossing, eq=False):
         return broken and self.is_bent_by("transport")
 
     @property
-    def _is_unseen(self) -> bool:
-        """Whether no client reads words of a failed answer: JSON where events were asked for."""
-        return self.status is None or (self.status == 200 and self.is_bent_by("sse"))
-
-    @property
     def too_large(self) -> bool:
         """Whether the answer refuses the request for its size, in any form."""
         a = self.answered
-        if a is None or (a.outcome != "ok" and a.faults and self._is_unseen) or self.is_unreadable:
+        if a is None or self.is_unreadable or not _UNREAD.isdisjoint(a.faults):
             return False  # nothing was received
+        if a.outcome != "ok" and a.status is None and a.faults:
+            return False
         # A fault may answer 529 in place of the refusal.
         named = a.error in SIZE_RULES and (a.status == 200 or not self.transient)
         return a.too_large or named or a.status == HTTP_TOO_LARGE or self.stop == WINDOW_FULL
