@@ -65,6 +65,8 @@ def _named(
             yield row.id, name
         behind = kept[-1] if kept else old[same + i - 1] if same + i else f"{file}0"
         is_end = same + j == len(old)
+        while any(f"{behind}.{n}" in known for n in range(1, len(new) + 1)):
+            behind += ".0"  # rows were put in here before; this sorts before their names
         for n, row in enumerate(new, 1):
             place = f"{file}{highest + n}" if is_end else f"{behind}.{n}"
             # An agent that writes the sessions of a file one after the other moves rows.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.core.history.events import Stored, StoredRow
 from harness.core.history.history import History
@@ -42,6 +44,19 @@ def _known(texts: str, file: str = "main/") -> dict[str, str]:
 def test_a_row_keeps_its_name(before: str, now: str, names: list[str]) -> None:
     assert _names(_known(before), now) == names
     assert _names(_known(before, ""), now, "") == names
+
+
+@given(st.lists(st.text("abc", max_size=6), min_size=2, max_size=5))
+def test_no_two_rows_have_one_name_and_equal_rows_keep_theirs(looks: list[str]) -> None:
+    known = dict[str, str]()
+    for now in looks:
+        names = _names(known, now)
+        assert len(set(names)) == len(names)
+        renamed = {f"main/{name}": text for name, text in zip(names, now, strict=True)}
+        if sorted(now) == sorted(known.values()) and len(set(now)) == len(now):
+            kept = [name for name, text in renamed.items() if known.get(name) == text]
+            assert now == "" or kept, "rows that only moved"
+        known = renamed
 
 
 def test_a_long_list_that_is_rewritten_keeps_its_places() -> None:
