@@ -156,7 +156,7 @@ class OwnFiles:
         if not self._are_apart([[path] for path in paths[-2:]]):
             return "replace"
         old, new = self._before[path], self._now[path]
-        # A file that is put in the place of another one is old or new after a kill, and never half.
+        # After a kill, a file that replaces another one is the old or the new one, and never half.
         if path not in self._was_open or old.inode != new.inode or old.data == new.data:
             return "replace"
         if not old.data or not new.data or _is_database(path, new.data):

@@ -279,7 +279,7 @@ def comes_again(turn: Turn, newest: str, answered: Answered) -> Iterator[Turn]:
     own = [turn.text, *(each.inbound.text for each in beside)]
     for paragraph in dict.fromkeys(paragraphs(newest)):
         for earlier, text in answered.get((turn.session, paragraph), ()):
-            # Words of this turn's own message, or words within a paragraph, are no earlier message.
+            # Words of this turn's own message, or within a paragraph, do not make an earlier one.
             if any(text in said for said in own) or f"\n\n{text}\n\n" not in whole:
                 continue
             if not earlier.readable or any(text in newest_text(e) for e in earlier.readable):
